@@ -1,0 +1,1 @@
+"""What it costs: parameters, operations, memory, time; by formula, checked by measurement."""

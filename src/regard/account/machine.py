@@ -1,0 +1,144 @@
+"""What the machine offers: cores, memory, disk, arithmetic, and what would make it faster.
+
+A container's limits count, not the host's size. The speed is measured, in about half a second: a
+product of two n x n matrices is 2n³ operations.
+"""
+
+import os
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+_SIDE = 512
+_OPTIONAL = {
+    "transformers": "Hugging Face folders",
+    "datasets": "Hugging Face datasets",
+    "pyarrow": "parquet files",
+    "fastapi": "regard serve",
+    "uvicorn": "regard serve",
+    "ctranslate2": "export to CTranslate2",
+    "onnx": "export to ONNX",
+}
+
+
+class Machine(NamedTuple):
+    """What was found; memory and disk in bytes, speed in operations per second."""
+
+    python: str
+    torch: str
+    platform: str
+    cores: int
+    threads: int
+    instructions: str
+    memory_total: int | None
+    memory_free: int | None
+    disk_free: int
+    flops_float32: float
+    flops_bfloat16: float
+    accelerators: list[str]
+    encoding: str
+    optional: dict[str, bool]
+    advice: list[str]
+
+
+def look(folder: Path, *, seconds: float = 0.25) -> Machine:
+    """Look at the machine; ``folder`` is where runs would be written."""
+    found: dict[str, Any] = {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "platform": platform.platform(),
+        "cores": cores(),
+        "threads": torch.get_num_threads(),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+        "memory_total": memory_total(),
+        "memory_free": memory_free(),
+        "disk_free": shutil.disk_usage(folder).free,
+        "flops_float32": flops(torch.float32, seconds),
+        "flops_bfloat16": flops(torch.bfloat16, seconds),
+        "accelerators": list(_accelerators()),
+        "encoding": (getattr(sys.stdout, "encoding", "") or "none").lower(),
+        "optional": {name: find_spec(name) is not None for name in _OPTIONAL},
+    }
+    bare = Machine(**found, advice=[])
+    return bare._replace(advice=list(_advice(bare)))
+
+
+def flops(dtype: torch.dtype, seconds: float) -> float:
+    """Measure the operations per second of a matrix product, by the best of several."""
+    left = torch.ones(_SIDE, _SIDE, dtype=dtype)
+    best, until = float("inf"), time.perf_counter() + seconds
+    while best == float("inf") or time.perf_counter() < until:
+        start = time.perf_counter()
+        left @ left
+        best = min(best, time.perf_counter() - start)
+    return 2.0 * _SIDE**3 / best
+
+
+def cores() -> int:
+    """Count the cores this process may use, by its affinity and its container's quota."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    quota = _words("/sys/fs/cgroup/cpu.max")
+    if len(quota) == 2 and quota[0].isdigit():
+        return max(1, min(allowed or 1, round(int(quota[0]) / int(quota[1]))))
+    return allowed or 1
+
+
+def memory_total() -> int | None:
+    """Return the bytes of memory this process may use, or None where the system does not say."""
+    limit = _words("/sys/fs/cgroup/memory.max")
+    sizes = [int(limit[0])] if limit and limit[0].isdigit() else []
+    sizes += [size] if (size := _meminfo("MemTotal")) else []
+    if not sizes and "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return min(sizes, default=None)
+
+
+def memory_free() -> int | None:
+    """Return the bytes of memory not in use, or None where the system does not say."""
+    free, total, used = (
+        _meminfo("MemAvailable"),
+        memory_total(),
+        _words("/sys/fs/cgroup/memory.current"),
+    )
+    if free is not None and total is not None and used and used[0].isdigit():
+        return max(0, min(free, total - int(used[0])))
+    return free
+
+
+def _advice(machine: Machine) -> Iterator[str]:
+    if machine.threads > machine.cores:
+        yield f"Set OMP_NUM_THREADS={machine.cores}: more threads than cores slow each other down."
+    if machine.cores > 1 and machine.threads < machine.cores and "OMP_NUM_THREADS" in os.environ:
+        yield f"OMP_NUM_THREADS keeps {machine.threads} of {machine.cores} cores busy."
+    if machine.memory_free is not None and machine.memory_free < 2 * 2**30:
+        yield "Less than 2 GiB of memory are free: keep training.batch_tokens small."
+    if machine.disk_free < 2 * 2**30:
+        yield "Less than 2 GiB of disk are free: keep training.checkpoints few."
+    if machine.encoding not in ("utf-8", "utf8"):
+        yield "Set PYTHONUTF8=1: this terminal's encoding cannot show every text."
+
+
+def _accelerators() -> Iterator[str]:
+    if torch.cuda.is_available():
+        yield from (torch.cuda.get_device_name(n) for n in range(torch.cuda.device_count()))
+    if torch.backends.mps.is_available():
+        yield "Apple MPS"
+
+
+def _meminfo(name: str) -> int | None:
+    words = _words("/proc/meminfo")
+    return int(words[words.index(f"{name}:") + 1]) * 1024 if f"{name}:" in words else None
+
+
+def _words(file: str) -> list[str]:
+    try:
+        return Path(file).read_text(encoding="ascii").split()
+    except (OSError, UnicodeDecodeError):
+        return []

@@ -1,0 +1,1 @@
+"""The terminal face: one file per verb; parse, call, print; no logic."""

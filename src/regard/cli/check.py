@@ -1,0 +1,1 @@
+"""``regard check``: look at recipe and data before any compute."""

@@ -1,0 +1,77 @@
+"""``make demo``: the whole story in a few minutes, on text the package writes itself."""
+
+import shutil
+import sys
+from itertools import islice
+from pathlib import Path
+
+from rich.table import Table
+
+from regard.cli.progress import TrainingScreen
+from regard.cli.screen import clean, console
+from regard.data.worlds.scenes import Scene, scenes
+from regard.errors import RegardError
+from regard.explain.alignment import Agreement, Gold, agreement
+from regard.explain.draw.picture import Picture
+from regard.explain.draw.terminal import TerminalMap
+from regard.explain.report import write_report
+from regard.explain.trace import trace_translation
+from regard.recipe.load import load
+from regard.run import RECIPE, Run
+from regard.training.train import train
+
+FOLDER = Path("runs") / "demo"
+CHOOSE_ON, MEASURE_ON = 100, 400  # sentences with gold alignments
+
+
+def demo() -> None:
+    """Train on the built-in scenes, show translations, score the looks, write the report."""
+    if (FOLDER / RECIPE).exists() or not any(FOLDER.glob("*")):
+        shutil.rmtree(FOLDER, ignore_errors=True)  # the demo's own folder, from the last time
+    with TrainingScreen() as screen:
+        run = train(load("scenes"), FOLDER, watcher=screen)
+    measured = agreement(run, _golds("valid", CHOOSE_ON), _golds("test", MEASURE_ON))
+    write_report(run)
+    _show_samples(run)
+    _show_map(run, measured)
+    screen.conclude(run.summary)
+    console().print(
+        f"cross-attention agrees with the gold alignment on {measured.share:.1%} of "
+        f"{measured.words:,} content words ({measured.look.name})",
+        style="bold",
+    )
+
+
+def _golds(split: str, count: int) -> list[Gold]:
+    return [_gold(scene) for scene in islice(scenes(split), count)]
+
+
+def _gold(scene: Scene) -> Gold:
+    return Gold(scene.source, scene.target, scene.alignment, scene.content)
+
+
+def _show_samples(run: Run) -> None:
+    table = Table(title="Sentences it has not seen", show_lines=True)
+    for heading in ("German", "English, the reference", "English, the model"):
+        table.add_column(heading)
+    for sample in run.metrics["test"]["samples"][:6]:
+        table.add_row(clean(sample["asked"]), clean(sample["expected"]), clean(sample["answered"]))
+    console().print(table)
+
+
+def _show_map(run: Run, measured: Agreement) -> None:
+    sample = run.metrics["test"]["samples"][0]
+    trace = trace_translation(run, sample["asked"]).by_words()
+    columns = [word.replace("▁", "") for word in trace.source[:-1]]
+    rows = [word.replace("▁", "") for word in trace.target[:-1]]
+    weights = measured.look.of(trace)[: len(rows), : len(columns)]
+    title = f"where each English word looked ({measured.look.name}; a row is a look)"
+    console().print(TerminalMap(Picture(rows, columns, weights, title)))
+
+
+if __name__ == "__main__":
+    try:
+        demo()
+    except RegardError as error:
+        console(to_stderr=True).print(f"error: {error.problem}\n{error.remedy}")
+        sys.exit(error.exit_code)

@@ -1,0 +1,43 @@
+"""``regard evaluate``: measure a trained model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli.options import AsJson
+from regard.cli.screen import print_json, print_rows
+
+
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="A finished run folder.")],
+    data: Annotated[
+        list[str], typer.Option("--data", help="A file to measure on; give both sides of a pair.")
+    ] = [],  # noqa: B006
+    split: Annotated[str, typer.Option(help="Else: train, valid or test of the recipe.")] = "test",
+    as_json: AsJson = False,
+) -> None:
+    """Measure a trained model, beside a plain baseline, with the signature of the metric.
+
+    Examples:
+        regard evaluate runs/scenes
+        regard evaluate runs/mine --data new.de --data new.en --json
+
+    """
+    from regard.inference.predictor import load
+
+    measured = load(run).evaluate(split=split, files=data)
+    answer = {
+        "metrics": {**measured.metrics, "baseline": measured.baseline},
+        "signature": measured.signature,
+        "count": measured.count,
+    }
+    if as_json:
+        print_json(answer)
+        return
+    rows = [
+        (name, f"{score:6.2f}   baseline {measured.baseline.get(name, float('nan')):.2f}")
+        for name, score in measured.metrics.items()
+    ]
+    rows += [(f"{name} is", signature) for name, signature in measured.signature.items()]
+    print_rows([*rows, ("examples", f"{measured.count:,}")])

@@ -1,0 +1,128 @@
+"""``regard``: the verb is found, its file opened, the verb called, and any error told in two lines.
+
+Exit codes: 0 done, 1 the work failed, 2 the call was wrong, 74 disk, 130 interrupted, 143 stopped
+by a signal after saving. Errors go to stderr, also under ``--json``: stdout then stays empty.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from regard import __version__
+from regard.cli.screen import clean, print_text
+from regard.cli.verbs import VERBS, add
+from regard.errors import RegardError
+
+Misuse = typer.BadParameter.__bases__[0]
+"""Typer's own exception for a wrong call; it has changed modules, never its place."""
+
+_TRACEBACK = "--traceback"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    texts = given.index("--") if "--" in given else len(given)
+    traced = _TRACEBACK in given[:texts]
+    rest = [word for word in given[:texts] if word != _TRACEBACK] + given[texts:]
+    try:
+        done = build(rest)(rest, prog_name="regard", standalone_mode=False)
+        return done if isinstance(done, int) else 0
+    except Exception as error:
+        if traced:
+            traceback.print_exc()
+        return _tell(error, traced=traced)
+    except KeyboardInterrupt:
+        return _interrupted()
+
+
+def build(arguments: Sequence[str]) -> typer.Typer:
+    """Return the app with every verb listed and the called one opened."""
+    app = typer.Typer(
+        name="regard",
+        help="Train, measure and inspect models that pay attention to text.",
+        epilog="Begin with: regard train scenes",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    verb = _verb(arguments)
+    for name in VERBS:
+        add(app, name, called=name == verb)
+    return app
+
+
+def _version(asked: bool) -> bool:
+    if asked:
+        print_text(f"regard {__version__}")
+        raise typer.Exit
+    return asked
+
+
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and leave.", is_eager=True, callback=_version
+        ),
+    ] = False,
+    traced: Annotated[
+        bool, typer.Option(_TRACEBACK, help="Show where in the code an error arose; any place.")
+    ] = False,
+) -> None:
+    pass
+
+
+def _verb(arguments: Sequence[str]) -> str:
+    """Return the verb that is called, or that the shell is completing."""
+    completing = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS")
+    words = completing.split()[1:] if completing else arguments
+    return next((word for word in words if not word.startswith("-")), "")
+
+
+def _tell(error: Exception, *, traced: bool) -> int:
+    """Print an error's two lines to stderr and return the exit code."""
+    if isinstance(error, RegardError):
+        return _two_lines(error.problem, error.remedy, error.exit_code)
+    if isinstance(error, Misuse):
+        return _misuse(error)
+    if isinstance(error, typer.Abort):
+        return _interrupted()
+    if isinstance(error, BrokenPipeError):
+        # Whoever read us has left; Python must not complain of it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    elif isinstance(error, MemoryError):
+        smaller = "Make training.batch_tokens or model.width smaller; see `regard doctor`."
+        _two_lines("there is not enough memory for this", smaller, 1)
+    elif not traced:
+        ours = f"This is our mistake, not yours: please report it with the output of {_TRACEBACK}."
+        _two_lines(f"regard itself failed: {type(error).__name__}: {error}", ours, 1)
+    return 1
+
+
+def _misuse(error: Exception) -> int:
+    """Tell of a wrong call; a call without arguments is a question, and gets the help."""
+    context = getattr(error, "ctx", None)
+    said = error.format_message() if hasattr(error, "format_message") else str(error)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        sys.stderr.write(f"{said}\n")
+        return 2
+    path = context.command_path if context else "regard"
+    return _two_lines(f"{path}: {said}", f"`{path} --help` shows how it is called.", 2)
+
+
+def _two_lines(problem: str, remedy: str, code: int) -> int:
+    for line in (f"error: {problem}", remedy):
+        sys.stderr.write(clean(line).replace("\n", " ") + "\n")
+    return code
+
+
+def _interrupted() -> int:
+    sys.stderr.write("interrupted\n")
+    return 130

@@ -1,0 +1,89 @@
+"""``regard predict``: ask a trained model."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from regard.cli.options import AsJson
+from regard.cli.screen import clean, print_json, print_text
+from regard.errors import UsageError
+
+
+def predict(
+    run: Annotated[Path, typer.Argument(help="A finished run folder.")],
+    texts: Annotated[list[str] | None, typer.Argument(help="Texts to answer.")] = None,
+    source: Annotated[
+        Path | None, typer.Option("--input", help="A file to answer line by line; - is stdin.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="A new file to write the answers to.")
+    ] = None,
+    truncate: Annotated[
+        bool, typer.Option("--truncate", help="Cut texts that are too long, and say so.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask a trained model: a translator translates.
+
+    Examples:
+        regard predict runs/scenes "Der kleine Hund sieht die Katze."
+        regard predict runs/mine --input new.de --output new.en
+        cat new.de | regard predict runs/mine
+
+    """
+    from regard.inference.predictor import as_json as answer_json
+    from regard.inference.predictor import load
+
+    asked = _asked(texts, source)
+    if output is not None and output.exists():
+        raise UsageError(
+            f"an output file must be new, so that nothing is overwritten. {output} exists.",
+            "Name another with --output.",
+        )
+    answers = load(run).predict_all(asked, truncate=truncate)
+    if as_json:
+        print_json({"run": str(run), "answers": [answer_json(answer) for answer in answers]})
+        return
+    cut = 0
+    with output.open("x", encoding="utf-8") if output else nullcontext(sys.stdout) as stream:
+        for answer in answers:
+            cut += answer.truncated
+            _write(answer.text, stream)
+    if cut:
+        print_text(f"{cut:,} tokens did not fit and were not read", to=sys.stderr)
+
+
+def _write(text: str, stream: TextIO) -> None:
+    one_line = " ".join(text.splitlines())
+    if stream is sys.stdout:
+        print_text(clean(one_line))
+    else:
+        stream.write(one_line + "\n")
+
+
+def _asked(texts: list[str] | None, source: Path | None) -> Iterator[str]:
+    if texts and source:
+        raise UsageError(
+            "texts come from the call or from --input, not both.", "Leave one of them out."
+        )
+    if texts:
+        return iter(texts)
+    if source is None and sys.stdin.isatty():
+        raise UsageError(
+            "there is nothing to answer.", "Give a text, or --input FILE, or pipe lines in."
+        )
+    return _lines(source)
+
+
+def _lines(source: Path | None) -> Iterator[str]:
+    """Every line of a file or of stdin, blank ones too: answer n belongs to line n."""
+    from regard.data.lines import Line, lines
+
+    for found in lines(Path("/dev/stdin") if source is None or str(source) == "-" else source):
+        if not isinstance(found, Line):
+            raise UsageError(f"{found.place}: {found.problem}", found.remedy)
+        yield found.text

@@ -1,0 +1,125 @@
+"""Training, seen: one live line, a table of evaluations, samples; plain lines without a terminal."""
+
+import time
+from types import TracebackType
+from typing import Any
+
+from rich.progress import BarColumn, Progress as Bar, TaskID, TextColumn
+
+from regard.cli.screen import clean, console
+from regard.tasks.task import Measured
+from regard.training.watcher import Progress
+
+PLAIN_EVERY = 30.0  # seconds between two lines when nobody sees them live
+
+
+class TrainingScreen:
+    """Shows a training on stderr, so that stdout stays free.
+
+    Args:
+        quiet: Whether to show nothing but evaluations' absence; for ``--json``.
+
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.console = console(to_stderr=True)
+        self.quiet = quiet
+        self.live = self.console.is_terminal and not quiet
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._told = 0.0
+        self._best = float("-inf")
+        self._headed = False
+
+    def __enter__(self) -> "TrainingScreen":
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def say(self, text: str) -> None:
+        if not self.quiet:
+            self.console.print(clean(text), style="dim")
+
+    def step(self, progress: Progress) -> None:
+        if self.quiet:
+            return
+        if self.live:
+            self._show(progress)
+        elif time.monotonic() - self._told > PLAIN_EVERY:
+            self._told = time.monotonic()
+            self.console.print(line(progress))
+
+    def measured(self, progress: Progress, measured: Measured) -> None:
+        if self.quiet:
+            return
+        if not self._headed:
+            self._headed = True
+            names = "".join(f"{name:>9}" for name in measured.metrics)
+            self.console.print(f"{'minutes':>8}{'step':>9}{'epoch':>7}{'loss':>8}{names}")
+        main = next(iter(measured.metrics.values()))
+        star = " *" if main > self._best else ""
+        self._best = max(self._best, main)
+        scores = "".join(f"{score:9.2f}" for score in measured.metrics.values())
+        self.console.print(
+            f"{progress.seconds / 60:8.1f}{progress.step:9,}{progress.epoch:7}"
+            f"{progress.loss:8.3f}{scores}{star}",
+            style="bold" if star else "",
+        )
+        if measured.samples:
+            sample = measured.samples[0]
+            self.console.print(f"         {clean(sample.asked)}", style="dim")
+            self.console.print(f"         → {clean(sample.answered)}", style="cyan")
+
+    def conclude(self, summary: dict[str, Any]) -> None:
+        """Say how it ended and what to type next."""
+        metrics = dict(summary["metrics"])
+        baseline = metrics.pop("baseline")
+        run = summary["run"]
+        self.console.print()
+        for name, score in metrics.items():
+            self.console.print(
+                f"{name:>8} {score:7.2f}    (baseline {baseline.get(name, float('nan')):.2f})",
+                style="bold",
+            )
+        for signature in summary["signature"].values():
+            self.console.print(f"         {signature}", style="dim")
+        self.console.print(
+            f"\n{summary['steps']:,} steps in {summary['seconds'] / 60:.1f} minutes, "
+            f"{summary['tokens_per_second']:,.0f} tokens/s. The run is in {run}"
+        )
+        self.console.print(
+            f"next: regard predict {run} TEXT   ·   open {run}/report.html", style="dim"
+        )
+
+    def _show(self, progress: Progress) -> None:
+        if self._bar is None:
+            self._bar = Bar(
+                BarColumn(bar_width=20),
+                TextColumn("{task.fields[text]}"),
+                console=self.console,
+                transient=True,
+                auto_refresh=False,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task("", total=progress.steps, text="")
+        assert self._task is not None
+        self._bar.update(self._task, completed=progress.step, text=line(progress))
+        if time.monotonic() - self._told > 0.2:
+            self._told = time.monotonic()
+            self._bar.refresh()
+
+
+def line(progress: Progress) -> str:
+    """One line that says where training stands."""
+    left = int(progress.seconds_left)
+    return (
+        f"step {progress.step:,}/{progress.steps:,}  loss {progress.loss:.3f}  "
+        f"{progress.tokens_per_second:,.0f} tokens/s  {left // 60}:{left % 60:02d} left"
+    )

@@ -1,0 +1,67 @@
+"""What is printed: one JSON object for programs, words for people, and nothing that bites."""
+
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_KEPT = "\n\t"
+
+
+def clean(text: str) -> str:
+    """Return text without control, bidirectional and unpaired characters, safe for a terminal."""
+    return "".join(c for c in text if c in _KEPT or not _bites(c))
+
+
+def print_json(answer: Mapping[str, Any]) -> None:
+    """Print one JSON object to stdout; numbers that are none become null."""
+    print_text(json.dumps(_finite(answer), ensure_ascii=False, allow_nan=False, default=str))
+
+
+def print_text(text: str) -> None:
+    """Print a line, whatever the terminal's encoding can show of it."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(f"{text}\n".encode(encoding, "replace").decode(encoding))
+
+
+def print_rows(rows: Iterable[tuple[str, str]]) -> None:
+    """Print names and what they are, in two columns."""
+    pairs = [(clean(name), clean(value)) for name, value in rows]
+    width = max((len(name) for name, _ in pairs), default=0)
+    for name, value in pairs:
+        print_text(f"{name:<{width}}  {value}".rstrip())
+
+
+def console(*, to_stderr: bool = False) -> "Console":
+    """Return a rich console that honours NO_COLOR and FORCE_COLOR and takes no markup from text."""
+    from rich.console import Console
+
+    return Console(
+        stderr=to_stderr,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        no_color="NO_COLOR" in os.environ or None,
+    )
+
+
+def _bites(character: str) -> bool:
+    return character in _BIDI or unicodedata.category(character) in ("Cc", "Cs")
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
+    match value:
+        case float():
+            return value if value - value == 0 else None
+        case Mapping():
+            return {str(key): _finite(part) for key, part in value.items()}
+        case list() | tuple():
+            return [_finite(part) for part in value]
+        case _:
+            return value

@@ -1,0 +1,58 @@
+"""The verbs, each in a line. A verb's file is opened only when the verb is called.
+
+A file ``cli/<verb>.py`` holds a function ``<verb>`` typed for typer, or, where a verb has verbs of
+its own, a typer app named ``app``. Its docstring is its help; indented paragraphs, such as
+examples, keep their lines.
+"""
+
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import typer
+
+Verb = Callable[..., Any]
+
+VERBS = {
+    "init": "Look at your data and write a complete recipe for it.",
+    "check": "Check a recipe and its data before any compute.",
+    "train": "Train the model a recipe describes.",
+    "evaluate": "Measure a trained model.",
+    "predict": "Ask a trained model: translate, line by line or text by text.",
+    "recipe": "List, show and explain recipes; print their JSON schema.",
+    "doctor": "Say what this machine offers, and what would make it faster.",
+}
+
+
+def home(verb: str) -> Any:  # noqa: ANN401 - a function or a typer app
+    """Open the file of a verb and return its function or its app."""
+    module = import_module(f"regard.cli.{verb}")
+    return getattr(module, "app", None) or getattr(module, verb)
+
+
+def help_of(verb: Verb) -> str:
+    r"""Return a docstring as help; ``\b`` keeps the lines of an indented paragraph apart."""
+    paragraphs = (inspect.getdoc(verb) or "").split("\n\n")
+    return "\n\n".join(f"\b\n{text}" if "\n " in text else text for text in paragraphs)
+
+
+def add(app: typer.Typer, verb: str, *, called: bool) -> None:
+    """Give the app a verb: the real one when it is called, otherwise its line in the help."""
+    if not called:
+        app.command(verb, help=VERBS[verb])(_unopened)
+        return
+    found = home(verb)
+    if isinstance(found, typer.Typer):
+        app.add_typer(found, name=verb, help=VERBS[verb], no_args_is_help=True)
+    else:
+        put(app, verb, found, needy=verb != "doctor")
+
+
+def put(app: typer.Typer, name: str, verb: Verb, *, needy: bool = False) -> None:
+    """Give an app a verb; a needy one answers a call without arguments with its help."""
+    app.command(name, help=help_of(verb), no_args_is_help=needy)(verb)
+
+
+def _unopened() -> None:
+    """Stand in for a verb that is listed, not called."""

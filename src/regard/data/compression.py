@@ -1,0 +1,71 @@
+"""Files as streams of bytes, whether plain, ``.gz`` or ``.zst``; broken ones say so."""
+
+import gzip
+import io
+import zlib
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import zstandard
+
+BROKEN = (gzip.BadGzipFile, zlib.error, zstandard.ZstdError, EOFError)
+"""What reading a damaged or cut-off compressed file raises."""
+
+_ENDINGS = (".gz", ".zst")
+_CHUNK = 1 << 14
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Open a file for reading, decompressed as it is read."""
+    if path.suffix == ".gz":
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    if path.suffix == ".zst":
+        return cast(BinaryIO, io.BufferedReader(_Zstandard(path), 1 << 16))
+    return path.open("rb")
+
+
+def plain_name(path: Path) -> Path:
+    """Drop the ending that only says how a file is compressed."""
+    return path.with_suffix("") if path.suffix in _ENDINGS else path
+
+
+class _Zstandard(io.RawIOBase):
+    """Zstandard frames one after another; unlike the library's reader, it notices a cut-off end."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._begun = False
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while not self._ready:
+            chunk = self._file.read(_CHUNK)
+            if not chunk:
+                if self._begun:
+                    raise EOFError("the file ends before its last frame does")
+                return 0
+            self._ready = memoryview(self._decompressed(chunk))
+        size = min(len(buffer), len(self._ready))
+        buffer[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+    def _decompressed(self, chunk: bytes) -> bytes:
+        parts = []
+        while chunk:
+            self._begun = True
+            parts.append(self._frame.decompress(chunk))
+            chunk = b""
+            if self._frame.eof:
+                chunk = self._frame.unused_data
+                self._frame = zstandard.ZstdDecompressor().decompressobj()
+                self._begun = False
+        return b"".join(parts)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()

@@ -1,0 +1,40 @@
+"""What people usually call their columns, so that common files need no ``fields``."""
+
+from collections.abc import Collection
+
+from regard.data.record import Request
+
+_HABITS: dict[int, tuple[tuple[str, ...], ...]] = {
+    1: (("text",), ("sentence",), ("content",), ("document",)),
+    2: (
+        ("source", "target"),
+        ("src", "tgt"),
+        ("text", "label"),
+        ("sentence", "label"),
+        ("review", "sentiment"),
+        ("document", "summary"),
+        ("text", "summary"),
+        ("article", "highlights"),
+        ("query", "passage"),
+        ("question", "answer"),
+    ),
+    3: (
+        ("premise", "hypothesis", "label"),
+        ("sentence1", "sentence2", "label"),
+        ("sentence1", "sentence2", "score"),
+        ("text1", "text2", "label"),
+        ("query", "positive", "negative"),
+    ),
+}
+
+
+def by_habit(names: Collection[str], request: Request) -> tuple[str, ...]:
+    """Find the usual names among ``names``, in the task's order; nothing where there are none."""
+    languages = tuple(language.lower() for language in request.languages)
+    nested = tuple(f"translation.{language}" for language in languages)
+    counts = [request.expected] if request.expected else [3, 2, 1]
+    candidates = [habit for count in counts for habit in _HABITS.get(count, ())]
+    for habit in (languages, nested, *candidates):
+        if habit and len(habit) in counts and all(name in names for name in habit):
+            return habit
+    return ()

@@ -1,0 +1,75 @@
+"""JSON lines: an object per line; ``a.b`` reaches into an object within."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from regard.data.formats.habits import by_habit
+from regard.data.lines import Line, lines
+from regard.data.record import Fault, Found, Request, bad, blank, examined
+
+
+def read_jsonl(files: Sequence[Path], request: Request) -> Iterator[Found]:
+    """Read one object per line; numbers become their digits, so that labels may be numbers."""
+    for path in files:
+        names = request.fields
+        for line in lines(path):
+            if isinstance(line, Fault):
+                yield line
+            elif not line.text.strip():
+                yield blank(path, line.number)
+            else:
+                value = _parsed(path, line)
+                if isinstance(value, dict) and not names:
+                    names = by_habit(_reachable(value), request)
+                found = value if isinstance(value, Fault) else _record(path, line, value, names)
+                yield found
+                if isinstance(found, Fault) and found.severity == "fatal":
+                    return
+
+
+def _parsed(path: Path, line: Line) -> dict[str, object] | Fault:
+    try:
+        value = json.loads(line.text)
+    except json.JSONDecodeError as error:
+        return bad("json", path, line.number, f"Not JSON at column {error.colno}: {error.msg}.")
+    except (RecursionError, ValueError):
+        return bad("json", path, line.number, "The JSON cannot be read: too deep, or too large.")
+    if not isinstance(value, dict):
+        what = type(value).__name__
+        return bad("json", path, line.number, f"Every line must be an object; this is a {what}.")
+    return value
+
+
+def _record(path: Path, line: Line, value: dict[str, object], names: tuple[str, ...]) -> Found:
+    if not names:
+        has = ", ".join(map(str, value)) or "nothing"
+        problem = f"Which fields to read is not plain from the names: {has}."
+        remedy = "Name them, in the task's order, in data.fields."
+        return Fault("missing-field", "fatal", str(path), line.number, problem, remedy)
+    fields = []
+    for name in names:
+        field = _reach(value, name)
+        if field is None:
+            return bad("missing-field", path, line.number, f"There is no field {name!r}.")
+        if not isinstance(field, str | int | float):
+            what = type(field).__name__
+            return bad("json", path, line.number, f"The field {name!r} is a {what}, not a text.")
+        fields.append(str(field))
+    return examined(tuple(fields), path, line.number)
+
+
+def _reachable(value: dict[str, object]) -> set[str]:
+    inner = {
+        f"{name}.{key}" for name, part in value.items() if isinstance(part, dict) for key in part
+    }
+    return {*value, *inner}
+
+
+def _reach(value: dict[str, object], name: str) -> object:
+    if name in value:
+        return value[name]
+    found: object = value
+    for key in name.split("."):
+        found = found.get(key) if isinstance(found, dict) else None
+    return found

@@ -1,0 +1,159 @@
+"""Tables: tab-separated (no quoting) and comma-separated (quoted as RFC 4180 has it).
+
+Where columns are asked for by name, the first row is a header. Where nothing is asked for, a first
+row made of the usual names is taken for one (``habits``), and else the first columns are read.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from regard.data.formats.habits import by_habit
+from regard.data.lines import Line, lines
+from regard.data.record import Fault, Found, Request, bad, blank, examined
+
+_LARGEST_CELL = 1 << 24
+
+
+class _Row(NamedTuple):
+    number: int
+    cells: list[str]
+
+
+_Rows = Iterator[_Row | Fault]
+
+
+def read_tsv(files: Sequence[Path], request: Request) -> Iterator[Found]:
+    """Read tab-separated lines."""
+    for path in files:
+        yield from _records(path, _tsv_rows(path), request)
+
+
+def read_csv(files: Sequence[Path], request: Request) -> Iterator[Found]:
+    """Read comma-separated rows (or semicolons, as some spreadsheets write)."""
+    csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
+    for path in files:
+        yield from _records(path, _csv_rows(path, request), request)
+
+
+def _records(path: Path, rows: _Rows, request: Request) -> Iterator[Found]:
+    columns: list[int] = []
+    width = 0
+    for row in rows:
+        if isinstance(row, Fault):
+            yield row
+        elif not any(cell.strip() for cell in row.cells):
+            yield blank(path, row.number)
+        elif not width:
+            width = len(row.cells)
+            chosen = _columns(path, row, request)
+            if isinstance(chosen, Fault):
+                yield chosen
+                return
+            columns, header = chosen
+            if not header:
+                yield examined(tuple(row.cells[at] for at in columns), path, row.number)
+        elif len(row.cells) != width:
+            problem = f"The row has {len(row.cells)} columns; the first row has {width}."
+            yield bad("columns", path, row.number, problem)
+        else:
+            yield examined(tuple(row.cells[at] for at in columns), path, row.number)
+
+
+def _columns(path: Path, first: _Row, request: Request) -> tuple[list[int], bool] | Fault:
+    """Which columns to read, and whether the first row is a header."""
+    width, wanted = len(first.cells), request.fields
+    if all(name.isdecimal() for name in wanted):
+        names = [cell.strip().lower() for cell in first.cells]
+        if not wanted and (habit := by_habit(names, request)):
+            return [names.index(name) for name in habit], True
+        columns = [int(name) for name in wanted] or list(range(request.expected or width))
+        if max(columns) < width:
+            return columns, False
+        needed = f"Column {max(columns)} (from 0) is needed; the row has {width} columns."
+        return _fatal("columns", path, first.number, needed)
+    header = [cell.strip() for cell in first.cells]
+    if missing := [name for name in wanted if name not in header]:
+        has = ", ".join(header)
+        return _fatal("missing-field", path, first.number, f"No column {missing[0]!r} among {has}.")
+    return [header.index(name) for name in wanted], True
+
+
+def _fatal(kind: str, path: Path, line: int, problem: str) -> Fault:
+    remedy = "Name the columns in data.fields, or number them from 0."
+    return Fault(kind, "fatal", str(path), line, problem, remedy)
+
+
+def _tsv_rows(path: Path) -> _Rows:
+    for line in lines(path):
+        yield line if isinstance(line, Fault) else _Row(line.number, line.text.split("\t"))
+
+
+def _csv_rows(path: Path, request: Request) -> _Rows:
+    source = _CsvLines(path)
+    delimiter = _delimiter(source, request)
+    reader = csv.reader(source, delimiter=delimiter, strict=True)
+    while True:
+        start = source.number + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            yield from source.taken_faults() or [bad("quotes", path, start, _csv_problem(error))]
+            continue
+        faults = source.taken_faults()
+        yield from faults
+        if cells is None:
+            return
+        if not faults:
+            yield _Row(start, cells)
+
+
+def _csv_problem(error: csv.Error) -> str:
+    if "unexpected end of data" in str(error) or "field limit" in str(error):
+        return "A quote is opened in this row and never closed."
+    return f"The row is not well-formed: {error}."
+
+
+def _delimiter(source: "_CsvLines", request: Request) -> str:
+    first = source.peek()
+    wanted = max(request.expected or 2, 2)
+    commas, semicolons = (len(next(csv.reader([first], delimiter=mark), [])) for mark in ",;")
+    return ";" if commas < wanted <= semicolons else ","
+
+
+class _CsvLines:
+    """Lines for the csv module, which has no ear for faults: they are kept aside for the row."""
+
+    def __init__(self, path: Path) -> None:
+        self._lines = lines(path)
+        self._faults: list[Fault] = []
+        self._peeked: str | None = None
+        self.number = 0
+
+    def __iter__(self) -> "_CsvLines":
+        return self
+
+    def __next__(self) -> str:
+        self.number += 1
+        if self._peeked is not None:
+            text, self._peeked = self._peeked, None
+            return text
+        for line in self._lines:
+            if isinstance(line, Line):
+                return line.text + "\n"
+            self._faults.append(line)
+            if line.severity != "fatal":
+                return "\n"
+        raise StopIteration
+
+    def peek(self) -> str:
+        """Look at the first line without taking it."""
+        self._peeked = next(self, "")
+        self.number = 0
+        return self._peeked
+
+    def taken_faults(self) -> list[Fault]:
+        """Hand over the faults met since the last call."""
+        faults, self._faults = self._faults, []
+        return faults

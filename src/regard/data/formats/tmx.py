@@ -1,0 +1,126 @@
+"""Translation memories (TMX): units with one segment per language.
+
+Read as a stream of events, through ``defusedxml``: memory does not grow with the file, and
+entities, the usual way to attack a reader of XML, are refused.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from xml.etree.ElementTree import ParseError
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+
+from regard.data.compression import BROKEN, open_bytes
+from regard.data.record import Fault, Found, Request, bad, examined
+
+_CHUNK = 1 << 16
+_CODES = {"bpt", "ept", "ph", "it", "ut"}  # markup of the translated document, not its text
+_LANGUAGE = ("{http://www.w3.org/XML/1998/namespace}lang", "lang")
+
+
+def read_tmx(files: Sequence[Path], request: Request) -> Iterator[Found]:
+    """Read the segments of the wanted languages, or of the first unit's where none are named."""
+    for path in files:
+        units = _Units(path, tuple(map(_primary, request.languages)))
+        parser = DefusedXMLParser(target=units)
+        units.parser = parser.parser
+        try:
+            with open_bytes(path) as file:
+                while chunk := file.read(_CHUNK):
+                    parser.feed(chunk)
+                    yield from units.taken()
+                parser.close()
+        except (
+            *BROKEN,
+            OSError,
+            ParseError,
+            DefusedXmlException,
+            ValueError,
+            LookupError,
+        ) as error:
+            yield from units.taken()
+            yield _broken(path, error)
+            continue
+        yield from units.taken()
+
+
+def _primary(language: str) -> str:
+    return language.lower().replace("_", "-").partition("-")[0]
+
+
+def _broken(path: Path, error: Exception) -> Fault:
+    kind, line, problem = "xml", 0, f"The file is not well-formed XML: {error}."
+    remedy = "Export the translation memory again, or correct it at this line."
+    if isinstance(error, ParseError):
+        line = error.position[0]
+    elif isinstance(error, DefusedXmlException):
+        problem = f"The file declares entities, which are refused: {type(error).__name__}."
+    elif isinstance(error, BROKEN):
+        kind, problem = "compression", f"The compressed data is broken: {error}."
+    elif isinstance(error, FileNotFoundError):
+        kind, problem = "missing-file", "There is no such file."
+    elif isinstance(error, OSError):
+        kind, problem = "missing-file", f"The file cannot be read: {error.strerror}."
+    return Fault(kind, "fatal", str(path), line, problem, remedy)
+
+
+class _Units:
+    """The parser's listener: gathers the text of each segment and hands over finished units."""
+
+    def __init__(self, path: Path, languages: tuple[str, ...]) -> None:
+        self._path = path
+        self._languages = languages
+        self._done: list[Found] = []
+        self._unit: dict[str, str] = {}
+        self._line = 0
+        self._language = ""
+        self._text: list[str] | None = None
+        self._codes = 0
+        # Set once the parser, which wants its listener first, exists.
+        self.parser: object = None
+
+    def taken(self) -> list[Found]:
+        """Hand over what was finished since the last call."""
+        done, self._done = self._done, []
+        return done
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Enter an element."""
+        if tag == "tu":
+            self._unit, self._line = {}, getattr(self.parser, "CurrentLineNumber", 0)
+        elif tag == "tuv":
+            named = next((attributes[key] for key in _LANGUAGE if key in attributes), "")
+            self._language = _primary(named)
+        elif tag == "seg":
+            self._text = []
+        elif tag in _CODES:
+            self._codes += 1
+
+    def data(self, text: str) -> None:
+        """Take text where it is a segment's."""
+        if self._text is not None and not self._codes:
+            self._text.append(text)
+
+    def end(self, tag: str) -> None:
+        """Leave an element."""
+        if tag == "seg" and self._text is not None:
+            self._unit.setdefault(self._language, "".join(self._text))
+            self._text = None
+        elif tag == "tu":
+            self._done.append(self._record())
+        elif tag in _CODES:
+            self._codes -= 1
+
+    def close(self) -> None:
+        """End of the file."""
+
+    def _record(self) -> Found:
+        self._languages = self._languages or tuple(self._unit)
+        for language in self._languages:
+            if language not in self._unit:
+                has = ", ".join(self._unit) or "no language"
+                problem = f"The unit has no segment in {language!r}; it has {has}."
+                return bad("missing-field", self._path, self._line, problem)
+        fields = tuple(self._unit[language] for language in self._languages)
+        return examined(fields, self._path, self._line)

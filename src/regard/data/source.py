@@ -1,0 +1,173 @@
+"""Files to records: every format the same stream, every fault with file and line.
+
+    for fields, file, line in read(["train.de", "train.en"], expected=2): ...
+
+Reading streams: memory does not grow with the corpus.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from regard.data.compression import plain_name
+from regard.data.formats.fasttext import LABEL, read_fasttext
+from regard.data.formats.folders import read_folders
+from regard.data.formats.jsonl import read_jsonl
+from regard.data.formats.parallel import read_parallel
+from regard.data.formats.po import read_po
+from regard.data.formats.table import read_csv, read_tsv
+from regard.data.formats.text import read_documents, read_lines
+from regard.data.formats.tmx import read_tmx
+from regard.data.lines import Line, lines
+from regard.data.record import Fault, Found, Reader, Record, Request
+from regard.errors import DataError, UsageError
+
+__all__ = ["Fault", "Reading", "Record", "find", "read"]
+
+WORLD = "world:"
+"""What the name of a built-in corpus begins with."""
+
+_READERS: dict[str, Reader] = {
+    "text": read_documents,
+    "lines": read_lines,
+    "parallel": read_parallel,
+    "tsv": read_tsv,
+    "csv": read_csv,
+    "jsonl": read_jsonl,
+    "fasttext": read_fasttext,
+    "folders": read_folders,
+    "po": read_po,
+    "tmx": read_tmx,
+}
+_ENDINGS = {
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".po": "po",
+    ".tmx": "tmx",
+    ".ft": "fasttext",
+}
+
+
+def read(
+    files: Sequence[str | Path],
+    *,
+    format: str = "auto",
+    fields: tuple[str, ...] = (),
+    languages: tuple[str, ...] = (),
+    on_bad_line: Literal["stop", "skip"] = "stop",
+    expected: int | None = None,
+    split: str = "train",
+) -> "Reading":
+    """Read records of ``expected`` fields; ``split`` matters to built-in worlds only."""
+    request = Request(expected, tuple(fields), tuple(languages))
+    found = find(files, request, format=format, split=split)
+    return Reading(found, skip=on_bad_line == "skip")
+
+
+class Reading(Iterator[Record]):
+    """Records as they are read; ``skipped`` counts the bad lines left out so far.
+
+    Args:
+        found: Records and faults, from :func:`find`.
+        skip: Whether a bad line is left out; otherwise it ends the reading.
+
+    """
+
+    def __init__(self, found: Iterator[Found], *, skip: bool) -> None:
+        self._found = found
+        self._skip = skip
+        self.skipped = 0
+
+    def __next__(self) -> Record:
+        for found in self._found:
+            if isinstance(found, Record):
+                return found
+            if found.severity == "fatal" or (found.severity == "bad" and not self._skip):
+                raise _error(found)
+            self.skipped += found.severity == "bad"
+        raise StopIteration
+
+
+def find(
+    files: Sequence[str | Path], request: Request, *, format: str = "auto", split: str = "train"
+) -> Iterator[Found]:
+    """Find records and faults alike, in the order of the files; nothing is raised on the way."""
+    if not files:
+        raise UsageError("There are no files to read.", "Name at least one file in [data].")
+    names = [str(file) for file in files]
+    if format == "world" or any(name.startswith(WORLD) for name in names):
+        return _worlds(names, split)
+    paths = [Path(name).expanduser() for name in names]
+    chosen = _detect(paths, request) if format == "auto" else format
+    if chosen not in _READERS:
+        known = ", ".join([*_READERS, "world"])
+        raise UsageError(f"There is no format {chosen!r}.", f"Choose among {known}.")
+    _check_sides(chosen, names, request)
+    return _READERS[chosen](paths, request)
+
+
+def _worlds(names: list[str], split: str) -> Iterator[Found]:
+    from regard.data.worlds import open_world
+
+    for name in names:
+        yield from open_world(name.removeprefix(WORLD), split)
+
+
+def _detect(paths: list[Path], request: Request) -> str:
+    """Tell the format from the names; where they say nothing, from what the task needs."""
+    formats = [_by_name(path) for path in paths]
+    if len(set(formats)) > 1:
+        both = zip(paths, formats, strict=True)
+        told = ", ".join(f"{path.name} ({format or 'plain'})" for path, format in both)
+        raise UsageError(
+            f"Files read together must be of one format. Got {told}.",
+            "Bring them into one format, or set data.format if the endings mislead.",
+        )
+    if formats[0]:
+        return formats[0]
+    if _begins_with_label(paths[0]):
+        return "fasttext"
+    return "text" if request.expected in (None, 1) and not _are_sides(paths) else "parallel"
+
+
+def _by_name(path: Path) -> str:
+    if path.is_dir():
+        return "folders"
+    return _ENDINGS.get(plain_name(path).suffix.lower(), "")
+
+
+def _begins_with_label(path: Path) -> bool:
+    return any(
+        isinstance(line, Line) and line.text.startswith(LABEL) for line in islice(lines(path), 1)
+    )
+
+
+def _are_sides(paths: list[Path]) -> bool:
+    """``train.de`` and ``train.en``: the same name with another ending."""
+    plain = [plain_name(path) for path in paths]
+    stems, endings = {path.stem for path in plain}, {path.suffix for path in plain}
+    return len(stems) == 1 and len(endings) == len(plain) > 1
+
+
+def _check_sides(format: str, names: list[str], request: Request) -> None:
+    sides = request.expected or max(len(names), 2)
+    if format == "parallel" and (len(names) % sides or len(names) < 2):
+        raise UsageError(
+            f"Parallel text has a file for each of its {sides} sides. Got {', '.join(names)}.",
+            "Name them side by side, for instance train.de and train.en, or set data.format.",
+        )
+    if format in ("text", "lines") and (request.expected or 1) > 1:
+        raise UsageError(
+            f"The task needs {sides} fields; plain text has one. Got {', '.join(names)}.",
+            "Give parallel files, tsv, csv or jsonl, or set data.format.",
+        )
+
+
+def _error(fault: Fault) -> DataError | UsageError:
+    kind = UsageError if fault.kind == "missing-file" else DataError
+    return kind(f"{fault.place}: {fault.problem}", fault.remedy)

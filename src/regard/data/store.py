@@ -1,0 +1,198 @@
+"""The store: a corpus as ids on disk, mapped into memory, so that its size costs no RAM.
+
+A store is a folder named by the fingerprint of what went in (the data's bytes, the tokenizer, the
+number of fields). Each field is one flat file of ids and one file of offsets; example n of field f
+is ``ids_f[offsets_f[n] : offsets_f[n + 1]]``. Written under another name and renamed when whole,
+so that a store that exists is complete.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import DataError
+
+FORMAT = 1
+PIECE = 1 << 22  # ids looked at in one go
+CHUNK = 8192  # examples encoded at once: enough to be fast, little enough to stay small
+
+Encode = Callable[[list[tuple[str, ...]]], list[tuple[list[int], ...]]]
+"""Turns many examples' texts into their ids, field by field."""
+
+
+class Counts(NamedTuple):
+    """What happened to the examples on their way in."""
+
+    kept: int
+    overlong: int
+
+
+class Store:
+    """Ids of one split, readable at random.
+
+    Args:
+        folder: Where the store lies.
+
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        facts = json.loads((folder / "store.json").read_text(encoding="utf-8"))
+        self.fingerprint: str = folder.name
+        self.counts = Counts(facts["kept"], facts["overlong"])
+        self._offsets = [
+            np.load(folder / f"offsets-{field}.npy", mmap_mode="r")
+            for field in range(facts["fields"])
+        ]
+        self._ids = [_mapped(folder / f"ids-{field}.bin") for field in range(facts["fields"])]
+
+    def __len__(self) -> int:
+        return self.counts.kept
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the last field, the one that is learned to be written, in all examples."""
+        return int(self._offsets[-1][-1])
+
+    def seen(self, field: int, *, tokens: int) -> NDArray[np.bool_]:
+        """Which of ``tokens`` stand anywhere in a field; read piece by piece."""
+        seen = np.zeros(tokens, dtype=bool)
+        ids = self._ids[field]
+        for begin in range(0, len(ids), PIECE):
+            seen[ids[begin : begin + PIECE]] = True
+        return seen
+
+    def lengths(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Tokens of these examples, one column per field."""
+        return np.stack(
+            [offsets[numbers + 1] - offsets[numbers] for offsets in self._offsets], axis=1
+        )
+
+    def __getitem__(self, number: int) -> tuple[NDArray[np.uint32], ...]:
+        """Ids of one example, field by field."""
+        return tuple(
+            ids[offsets[number] : offsets[number + 1]]
+            for ids, offsets in zip(self._ids, self._offsets, strict=True)
+        )
+
+    @classmethod
+    def open_or_write(
+        cls,
+        root: Path,
+        examples: Callable[[], Iterable[tuple[str, ...]]],
+        encode: Encode,
+        *,
+        key: tuple[str, ...],
+        longest: int,
+    ) -> "Store":
+        """Take the store that ``key`` and the examples' own bytes name; write it if it is missing.
+
+        ``key`` holds whatever else decides the ids: the tokenizer's fingerprint, the task.
+        Examples with a text of more than ``longest`` tokens are left out and counted.
+        """
+        name = _fingerprint(examples(), (*key, str(longest), str(FORMAT)))
+        folder = root / name
+        if not (folder / "store.json").is_file():
+            root.mkdir(parents=True, exist_ok=True)
+            unfinished = Path(tempfile.mkdtemp(dir=root, prefix=f".{name[:8]}-"))
+            try:
+                _write(unfinished, examples(), encode, longest=longest)
+                _rename(unfinished, folder)
+            except BaseException:
+                shutil.rmtree(unfinished, ignore_errors=True)
+                raise
+        return cls(folder)
+
+
+def _fingerprint(examples: Iterable[tuple[str, ...]], key: tuple[str, ...]) -> str:
+    """Hash every text with its length before it, so that no two corpora read the same."""
+    digest = sha256("\0".join(key).encode())
+    for example in examples:
+        for text in example:
+            raw = text.encode("utf-8")
+            digest.update(len(raw).to_bytes(8, "little"))
+            digest.update(raw)
+    return digest.hexdigest()[:32]
+
+
+def _write(
+    folder: Path, examples: Iterable[tuple[str, ...]], encode: Encode, *, longest: int
+) -> None:
+    writers: list[_FieldWriter] = []
+    kept = overlong = 0
+    for chunk in _chunks(examples):
+        for fields in encode(chunk):
+            if not writers:
+                writers = [_FieldWriter(folder, field) for field in range(len(fields))]
+            if max(map(len, fields)) > longest:
+                overlong += 1
+                continue
+            kept += 1
+            for writer, ids in zip(writers, fields, strict=True):
+                writer.add(ids)
+    for writer in writers:
+        writer.close()
+    if not kept:
+        raise DataError(
+            f"a corpus must hold at least one example. Got none that could be kept; "
+            f"{overlong} were longer than {longest} tokens.",
+            "Give a file with text in it, or raise text.longest.",
+        )
+    facts = {"format": FORMAT, "fields": len(writers), "kept": kept, "overlong": overlong}
+    (folder / "store.json").write_text(json.dumps(facts), encoding="utf-8")
+
+
+class _FieldWriter:
+    """Appends one field's ids to disk; only the offsets' last value stays in memory."""
+
+    def __init__(self, folder: Path, field: int) -> None:
+        self.ids = (folder / f"ids-{field}.bin").open("wb")
+        self.raw = folder / f"offsets-{field}.raw"
+        self.offsets = self.raw.open("wb")
+        self.end = 0
+        self.offsets.write(np.int64(0).tobytes())
+
+    def add(self, ids: list[int]) -> None:
+        self.ids.write(np.asarray(ids, dtype=np.uint32).tobytes())
+        self.end += len(ids)
+        self.offsets.write(np.int64(self.end).tobytes())
+
+    def close(self) -> None:
+        self.ids.close()
+        self.offsets.close()
+        mapped = np.memmap(self.raw, dtype=np.int64, mode="r")
+        np.save(self.raw.with_suffix(".npy"), mapped)
+        del mapped
+        self.raw.unlink()
+
+
+def _mapped(file: Path) -> NDArray[np.uint32]:
+    """Map a file of ids; an empty one, which no system maps, is an empty array."""
+    if not file.stat().st_size:
+        return np.empty(0, dtype=np.uint32)
+    return np.memmap(file, dtype=np.uint32, mode="r")
+
+
+def _chunks(examples: Iterable[tuple[str, ...]]) -> Iterator[list[tuple[str, ...]]]:
+    iterator = iter(examples)
+    while chunk := list(islice(iterator, CHUNK)):
+        yield chunk
+
+
+def _rename(unfinished: Path, folder: Path) -> None:
+    try:
+        os.rename(unfinished, folder)
+    except OSError:
+        # Someone else finished the same store first; by its name it holds the same ids.
+        if not (folder / "store.json").is_file():
+            raise
+        shutil.rmtree(unfinished, ignore_errors=True)

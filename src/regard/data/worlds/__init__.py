@@ -1,0 +1,36 @@
+"""Corpora the package writes itself, with known truth: ``world:scenes`` and the formal languages.
+
+``open_world(name, split)`` gives the records of a world as if they were read from a file.
+"""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from itertools import starmap
+
+from regard.data.record import Record
+from regard.data.worlds.languages import LANGUAGES, language_split
+from regard.data.worlds.scenes import scenes
+from regard.data.worlds.splits import to_split
+from regard.errors import UsageError
+
+WORLDS = ("scenes", *LANGUAGES)
+
+
+def open_world(name: str, split: str) -> Iterator[Record]:
+    """Give the examples of a world's split: source and target, or a string and its label."""
+    if name not in WORLDS:
+        raise UsageError(f"world:{name} is not a world. Worlds: {', '.join(WORLDS)}.", _near(name))
+    side = to_split(split)
+    pairs = _translations(side) if name == "scenes" else language_split(name, side)
+    return starmap(
+        lambda line, fields: Record(fields, f"world:{name}/{side}", line), enumerate(pairs, 1)
+    )
+
+
+def _translations(split: str) -> Iterator[tuple[str, str]]:
+    return ((scene.source, scene.target) for scene in scenes(split))
+
+
+def _near(name: str) -> str:
+    near = get_close_matches(name, WORLDS, n=1, cutoff=0.0)
+    return f"Write world:{near[0]} if that is what you mean."

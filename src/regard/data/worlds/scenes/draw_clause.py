@@ -1,0 +1,215 @@
+"""Draw clauses that make sense: a frame, a verb, and nouns that can play its parts."""
+
+from functools import cache
+
+from regard.data.worlds.scenes import verbs
+from regard.data.worlds.scenes.chance import Chance
+from regard.data.worlds.scenes.clause import Clause
+from regard.data.worlds.scenes.draw_phrase import draw_phrase, draw_place, draw_subject
+from regard.data.worlds.scenes.modifiers import (
+    ICH,
+    MANNERS,
+    MANNERS_OF,
+    NO,
+    NONE,
+    PRONOUNS,
+    TIMES,
+    A,
+)
+from regard.data.worlds.scenes.nouns import NOUNS, Noun, nouns_of
+from regard.data.worlds.scenes.phrase import Phrase, own
+from regard.data.worlds.scenes.places import Relation, relations_of
+from regard.data.worlds.scenes.verbs import Verb
+
+Frames = dict[tuple[Verb, ...], float]
+
+DOING: Frames = {
+    verbs.TRANSITIVE: 0.50,
+    verbs.INTRANSITIVE: 0.20,
+    verbs.MOTION: 0.12,
+    verbs.DATIVE: 0.06,
+    verbs.GIVING: 0.07,
+    verbs.PUTTING: 0.05,
+}
+ANYTHING: Frames = DOING | {verbs.EVENTS: 0.10, verbs.STATES: 0.05, verbs.REST: 0.09}
+
+_TENSES = {"present": 0.50, "perfect": 0.13, "past": 0.13, "modal": 0.17, "future": 0.07}
+_TRIES = 40
+_FEW = 8
+
+
+class Unlucky(Exception):
+    """The draw led nowhere: draw again."""
+
+
+def draw_clause(
+    chance: Chance,
+    frames: Frames,
+    *,
+    tense: str = "",
+    subject: Noun | None = None,
+    asked: str = "",
+) -> Clause:
+    """Draw a clause from one of the frames; in the given tense, about the given noun, if any.
+
+    What is ``asked`` for stays open.
+    """
+    frame: tuple[Verb, ...] = chance.weighted(frames)
+    verb = chance.pick(frame)
+    who, what = _parts(chance, verb, subject, asked)
+    clause = Clause(draw_subject(chance, who), verb)
+    if isinstance(what, Relation):
+        clause = clause._replace(place=draw_place(chance, what))
+    elif isinstance(what, Noun):
+        clause = _with_object(chance, clause, what)
+    clause = _with_circumstances(chance, clause)
+    return negate(chance, with_tense(chance, clause, tense or _tense(chance, verb)))
+
+
+@cache
+def subjects_of(verb: Verb) -> tuple[str | Noun, ...]:
+    """List who can do it: nouns, and pronouns where people can."""
+    nouns = nouns_of(verb.subject)
+    people = any("person" in noun.kinds for noun in nouns)
+    # Pronouns stand for about a fifth of the subjects, however many nouns there are.
+    names = [pronoun.german for pronoun in PRONOUNS] * max(1, len(nouns) // 12)
+    return (*nouns, *(names if people else ()))
+
+
+def _parts(
+    chance: Chance, verb: Verb, subject: Noun | None, asked: str
+) -> tuple[str | Noun, Noun | Relation | None]:
+    for _ in range(_TRIES):
+        who = subject or chance.pick(subjects_of(verb))
+        what = None if asked else _complement(chance, verb)
+        used = what.noun if isinstance(what, Relation) else what
+        words = (lemma(who), verb.infinitive, used.german if used else asked)
+        if not _same(who, used) and allowed(chance, who, verb, words[-1]):
+            chance.use(*words)
+            return who, what
+    raise Unlucky
+
+
+def allowed(chance: Chance, who: str | Noun, verb: Verb, what: str) -> bool:
+    """Tell whether the split may say it; where *ich* has little choice, only training may.
+
+    *Ich* makes a form of its own (*erzähle*) that training has to see.
+    """
+    choices = len(nouns_of(verb.object)) if verb.object else len(relations_of(verb.places))
+    if who == ICH.german and choices < _FEW:
+        return chance.split == "train"
+    return chance.allows(lemma(who), verb.infinitive, what)
+
+
+def _complement(chance: Chance, verb: Verb) -> Noun | Relation | None:
+    if verb.object:
+        return chance.pick(nouns_of(verb.object))
+    needed = verb in (*verbs.MOTION, *verbs.REST) or verb.infinitive in (
+        "sitzen",
+        "liegen",
+        "stehen",
+    )
+    if verb.places and (needed or chance.happens(0.6)):
+        return chance.pick(relations_of(verb.places))
+    return None
+
+
+def lemma(who: str | Noun) -> str:
+    """Name the word a combination knows a subject by."""
+    return who.german if isinstance(who, Noun) else who
+
+
+def _same(one: str | Noun, other: Noun | None) -> bool:
+    return isinstance(one, Noun) and other is not None and one.english == other.english
+
+
+def _with_object(chance: Chance, clause: Clause, noun: Noun) -> Clause:
+    verb = clause.verb
+    assert verb is not None
+    mine = own(clause.subject)
+    phrase = draw_phrase(chance, noun, own=mine)
+    worn = verb.infinitive in ("tragen", "anziehen", "ausziehen") and "clothing" in noun.kinds
+    if worn and phrase.plural and "many" not in noun.kinds:
+        raise Unlucky
+    clause = clause._replace(object=phrase)
+    if verb.places:
+        return clause._replace(place=draw_place(chance, chance.pick(relations_of(verb.places))))
+    if not verb.recipient:
+        return clause
+    recipient = chance.pick(nouns_of(verb.recipient))
+    if isinstance(clause.subject, Phrase) and _same(clause.subject.noun, recipient):
+        raise Unlucky
+    return clause._replace(recipient=draw_phrase(chance, recipient, own=mine))
+
+
+def _with_circumstances(chance: Chance, clause: Clause) -> Clause:
+    verb = clause.verb
+    assert verb is not None
+    manners = MANNERS_OF.get(verb.infinitive, "").split()
+    if manners and chance.happens(0.3):
+        return clause._replace(manner=MANNERS[chance.pick(manners)])
+    together = verb.infinitive in ("spielen", "tanzen", "singen")
+    if together and chance.happens(0.4):
+        partner = NOUNS[chance.pick(("Hund", "Katze", "Kind", "Mädchen", "Freund", "Bruder"))]
+        if isinstance(clause.subject, Phrase) and _same(clause.subject.noun, partner):
+            raise Unlucky
+        return clause._replace(companion=draw_phrase(chance, partner, own=own(clause.subject)))
+    return clause
+
+
+def _tense(chance: Chance, verb: Verb) -> str:
+    if verb.aspect == "state" or verb in verbs.REST:
+        return "still"
+    return chance.weighted(_TENSES)
+
+
+def with_tense(chance: Chance, clause: Clause, tense: str) -> Clause:
+    """Add a time, a perfect or a modal to a clause, as its tense has it."""
+    if tense in ("past", "future"):
+        time = chance.pick([time for time in TIMES if time.meaning == tense])
+        modal = verbs.FUTURE if tense == "future" else None
+        return clause._replace(time=time, perfect=tense == "past", modal=modal)
+    if tense == "perfect":
+        return clause._replace(perfect=True)
+    if tense == "modal" and _willing(clause):
+        return clause._replace(modal=chance.pick(_modals(clause)))
+    if tense == "present" and chance.happens(0.45):
+        return clause._replace(
+            time=chance.pick([t for t in TIMES if t.meaning in ("now", "habit")])
+        )
+    return clause
+
+
+def _modals(clause: Clause) -> tuple[verbs.Modal, ...]:
+    event = clause.verb is not None and clause.verb.aspect == "event"
+    return (verbs.CAN, verbs.MUST) if event else verbs.MODALS
+
+
+def _willing(clause: Clause) -> bool:
+    subject = clause.subject
+    return not isinstance(subject, Phrase) or "person" in subject.noun.kinds
+
+
+def negate(chance: Chance, clause: Clause, share: float = 0.12) -> Clause:
+    """Deny it sometimes, where both languages have one plain way to."""
+    if not chance.happens(share) or not _deniable(clause):
+        return clause
+    if clause.object is not None and clause.object.determiner in (A, NONE):
+        clause = clause._replace(object=clause.object._replace(determiner=NO))
+    return clause._replace(negated=True)
+
+
+def _deniable(clause: Clause) -> bool:
+    if clause.modal is not None and clause.modal is not verbs.CAN:
+        return False
+    if clause.time is not None and clause.time.meaning in ("habit", "future"):
+        return False
+    said = (clause.subject, clause.object, clause.recipient)
+    phrases = [phrase for phrase in said if isinstance(phrase, Phrase)]
+    counted = any(phrase.number is not None for phrase in phrases)
+    return not counted and not indefinite(clause)
+
+
+def indefinite(clause: Clause) -> bool:
+    """Tell whether the subject is new to the scene."""
+    return isinstance(clause.subject, Phrase) and clause.subject.determiner in (A, NONE)

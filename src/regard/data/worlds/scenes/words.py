@@ -1,0 +1,82 @@
+"""Words that know what they mean, and the alignment that follows from it.
+
+Every word of either language carries the concepts it expresses ("the subject's noun", "the verb").
+A German and an English word are aligned if and only if they share a concept:
+``alignment = {(s, t) : concepts(s) ∩ concepts(t) ≠ ∅}``.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+
+class Word(NamedTuple):
+    """One written word, what it expresses, and whether that is content rather than grammar."""
+
+    text: str
+    concepts: tuple[str, ...] = ()
+    content: bool = False
+
+
+Words = tuple[Word, ...]
+
+
+class Scene(NamedTuple):
+    """A German sentence, its English translation, and which word translates which.
+
+    Words are what whitespace separates; punctuation is attached to the word before it and does not
+    count: strip it to compare words. ``alignment`` pairs source and target indices of words;
+    ``content`` lists the target indices of nouns, adjectives, verbs, numbers and adverbs.
+    """
+
+    source: str
+    target: str
+    alignment: tuple[tuple[int, int], ...]
+    content: tuple[int, ...]
+
+
+class Sentence(NamedTuple):
+    """The same sentence in both languages."""
+
+    german: Words
+    english: Words
+
+
+def ended(german: Words, english: Words, mark: str = ".") -> Sentence:
+    """Put the mark that ends it after both sides of a sentence."""
+    return Sentence(punctuated(german, mark), punctuated(english, mark))
+
+
+def renamed(words: Iterable[Word], prefix: str) -> Words:
+    """Give the same words concepts of their own, so that two clauses do not share any."""
+    return tuple(
+        Word(text, tuple([f"{prefix}.{concept}" for concept in concepts]), content)
+        for text, concepts, content in words
+    )
+
+
+def punctuated(words: Sequence[Word], mark: str) -> Words:
+    """Put a mark after the last one."""
+    return (*words[:-1], words[-1]._replace(text=words[-1].text + mark))
+
+
+def to_scene(sentence: Sentence) -> Scene:
+    """Write both sentences out, and read the alignment off the shared concepts."""
+    german, english = sentence
+    expressed: dict[str, list[int]] = {}
+    for target, word in enumerate(english):
+        for concept in word.concepts:
+            expressed.setdefault(concept, []).append(target)
+    pairs = {
+        (source, target)
+        for source, word in enumerate(german)
+        for concept in word.concepts
+        for target in expressed.get(concept, ())
+    }
+    alignment = tuple(sorted(pairs))
+    content = tuple(index for index, word in enumerate(english) if word.content)
+    return Scene(_written(german), _written(english), alignment, content)
+
+
+def _written(words: Iterable[Word]) -> str:
+    text = " ".join(word.text for word in words)
+    return text[0].upper() + text[1:]

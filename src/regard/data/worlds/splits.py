@@ -1,0 +1,19 @@
+"""The three splits every world has."""
+
+from typing import Literal, get_args
+
+from regard.errors import UsageError
+
+Split = Literal["train", "valid", "test"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+
+
+def to_split(name: str) -> Split:
+    """Find the split of that name."""
+    for split in SPLITS:
+        if name == split:
+            return split
+    raise UsageError(
+        f"A world has the splits {', '.join(SPLITS)}. Got {name!r}.",
+        f"Write one of {', '.join(SPLITS)}.",
+    )

@@ -1,0 +1,1 @@
+"""What a trained model looked at: traces, readings of them, and pictures."""

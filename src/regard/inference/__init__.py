@@ -1,0 +1,1 @@
+"""Asking a trained model."""

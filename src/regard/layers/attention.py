@@ -1,0 +1,283 @@
+"""Attention: each query looks at the keys it may see, and mixes the values found there.
+
+    scores  = score(query, key) + bias        how well each key answers each query
+    weights = select(scores, visible)         where each query looks; a row sums to one
+    mixed   = weights · value                 what each query sees there
+
+Every model in Regard looks at text through :func:`attend`: the translator and the GPT with
+projected states as queries, HAN and the structured sentence embedding with learned ones.
+
+Axes: ``batch``, ``head``, ``query`` (positions that ask), ``key`` (positions looked at),
+``feature`` (what queries and keys are compared by), ``content`` (what values carry), ``width``
+(one state). A singular names an axis; its plural (``heads``, ``features``) counts it.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from regard.layers.dropout import Dropout
+from regard.layers.memory import Memory
+from regard.layers.norm import RMSNorm
+from regard.layers.position import Rotary
+from regard.layers.tap import Tap
+from regard.layers.visibility import Rule
+
+Queries = Float[Tensor, "batch head query feature"]
+Keys = Float[Tensor, "batch head key feature"]
+Values = Float[Tensor, "batch head key content"]
+Scores = Float[Tensor, "batch head query key"]
+Visible = Bool[Tensor, "#batch #head #query key"]
+"""True where a query may look. Rules combine with ``&``; see :mod:`regard.layers.visibility`."""
+
+Score = Callable[[Tensor, Tensor], Tensor]
+Select = Callable[[Tensor, Tensor], Tensor]
+
+
+class Attended(NamedTuple):
+    """What attention saw, and where it looked to see it."""
+
+    mixed: Float[Tensor, "batch head query content"]
+    weights: Scores
+
+
+def attend(
+    query: Queries,
+    key: Keys,
+    value: Values,
+    *,
+    score: Score,
+    select: Select,
+    visible: Visible,
+    bias: Float[Tensor, "#batch #head query key"] | None = None,
+) -> Attended:
+    """Mix ``value`` by how well ``key`` answers ``query``."""
+    scores = score(query, key)
+    if bias is not None:
+        scores = scores + bias
+    weights = select(scores, visible)
+    return Attended(weights @ value, weights)
+
+
+def fused(
+    query: Queries,
+    key: Keys,
+    value: Values,
+    *,
+    visible: Visible,
+    bias: Float[Tensor, "#batch #head query key"] | None = None,
+) -> Float[Tensor, "batch head query content"]:
+    """Mix as :func:`attend` does with scaled dot and softmax, by torch's kernel: no weights."""
+    mask = visible
+    if bias is not None:
+        mask = bias.to(query.dtype).masked_fill(~visible, -math.inf)
+    return nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+
+
+# ── score: how well does this key answer this query? ─────────────────────────────────────────────
+
+
+def scaled_dot(query: Queries, key: Keys) -> Scores:
+    """q·k / √features  (Vaswani et al. 2017, eq. 1)."""
+    return dot(query, key) / math.sqrt(query.shape[-1])
+
+
+def dot(query: Queries, key: Keys) -> Scores:
+    """q·k, unscaled  (Luong et al. 2015, eq. 8)."""
+    return query @ key.mT
+
+
+class Additive(nn.Module):
+    """vᵀ tanh(q + k)  (Bahdanau et al. 2015, A.1.2; their W and U are :class:`Attention`'s own).
+
+    Args:
+        heads: Number of heads, each with a v of its own.
+        features: Size of one head.
+
+    """
+
+    def __init__(self, heads: int, features: int) -> None:
+        super().__init__()
+        self.v = nn.Parameter(torch.empty(heads, features).normal_(std=features**-0.5))
+
+    def forward(self, query: Queries, key: Keys) -> Scores:
+        met = torch.tanh(query[:, :, :, None, :] + key[:, :, None, :, :])
+        return (met @ self.v[:, None, :, None]).squeeze(-1)
+
+
+# ── select: given the scores, where does the query look? ─────────────────────────────────────────
+
+
+def softmax(scores: Scores, visible: Visible) -> Scores:
+    """Look everywhere visible, more where the score is higher. Look nowhere if nothing is."""
+    hidden = torch.finfo(scores.dtype).min
+    return scores.masked_fill(~visible, hidden).softmax(dim=-1) * visible
+
+
+def argmax(scores: Scores, visible: Visible) -> Scores:
+    """Look at the single best key; learn as if the look had been soft (straight-through)."""
+    soft = softmax(scores, visible)
+    hard = nn.functional.one_hot(soft.argmax(dim=-1), soft.shape[-1]) * visible
+    return soft - soft.detach() + hard
+
+
+# ── the layer ────────────────────────────────────────────────────────────────────────────────────
+
+
+class Equation(NamedTuple):
+    """Which attention: how keys answer, and where queries then look."""
+
+    score: Score = scaled_dot
+    select: Select = softmax
+
+
+class Place(NamedTuple):
+    """How positions speak inside attention: by turning query and key, by a bias, or not at all."""
+
+    turn: Rotary | None = None
+    bias: nn.Module | None = None
+    """Called with (queries, keys); see :mod:`regard.layers.distance`."""
+
+
+class Projections(NamedTuple):
+    """How states become queries, keys and values."""
+
+    biases: bool = False
+    normed: bool = False
+    """Whether queries and keys are brought to one scale per head (Henry et al. 2020)."""
+
+
+_DEFAULT_EQUATION = Equation()
+_DEFAULT_PROJECTIONS = Projections()
+
+
+class Attention(nn.Module):
+    """MultiHead(Q, K, V) = Concat(head₁ … headₕ) Wᴼ  (Vaswani et al. 2017, §3.2.2).
+
+    Args:
+        width: Size of one state.
+        heads: Number of looks taken at once; must divide ``width``.
+        equation: How a key answers a query, and where the query then looks.
+        rule: What may be looked at besides what the caller forbids: causal, a window, or both.
+        place: How positions speak to queries, keys and scores; not for looking into a context.
+        projections: Whether projections add biases, and whether queries and keys are normed.
+        dropout: Share of the weights dropped while training.
+
+    """
+
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        *,
+        equation: Equation = _DEFAULT_EQUATION,
+        rule: Rule | None = None,
+        place: Place | None = None,
+        projections: Projections = _DEFAULT_PROJECTIONS,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if width % heads:
+            raise ValueError(
+                f"heads must divide width, so that every head has the same number of features. "
+                f"Got width={width}, heads={heads}; the next width that fits is "
+                f"{math.ceil(width / heads) * heads}."
+            )
+        self.heads, self.rule = heads, rule
+        self.score, self.select = equation
+        self.turn, self.bias = place or Place()
+        self.to_query = nn.Linear(width, width, bias=projections.biases)
+        self.to_key = nn.Linear(width, width, bias=projections.biases)
+        self.to_value = nn.Linear(width, width, bias=projections.biases)
+        self.to_output = nn.Linear(width, width, bias=projections.biases)
+        self.norm_query = RMSNorm(width // heads) if projections.normed else None
+        self.norm_key = RMSNorm(width // heads) if projections.normed else None
+        self.dropout = Dropout(dropout)
+        self.weights = Tap()
+
+    def forward(
+        self,
+        states: Float[Tensor, "batch query width"],
+        context: Float[Tensor, "batch source width"] | None = None,
+        *,
+        visible: Visible,
+        memory: Memory | None = None,
+    ) -> Float[Tensor, "batch query width"]:
+        """Look from ``states`` into ``context``; without one, into ``states`` themselves.
+
+        With ``memory``, ``states`` are the new positions only, and ``visible`` answers for all
+        keys, old and new; a context's keys are computed on the first call and kept.
+        """
+        if context is None:
+            start = memory.positions if memory is not None else 0
+            key, value = self._remembered(states, memory, start)
+        else:
+            start = 0
+            key, value = self._looked_up(context, memory)
+        query = self._placed(self.to_query(states), self.norm_query, start)
+        return self.to_output(self._join(self._mixed(query, key, value, visible)))
+
+    def _mixed(self, query: Queries, key: Keys, value: Values, visible: Visible) -> Queries:
+        queries, keys = query.shape[2], key.shape[2]
+        if self.rule is not None:
+            visible = visible & self.rule(queries, keys).to(visible.device)
+        bias = self.bias(queries, keys) if self.bias is not None else None
+        if self._plain:
+            return fused(query, key, value, visible=visible, bias=bias)
+        attended = attend(
+            query, key, value, score=self.score, select=self._thinned, visible=visible, bias=bias
+        )
+        self.weights(attended.weights)
+        return attended.mixed
+
+    @property
+    def _plain(self) -> bool:
+        """Whether torch's kernel computes the same, and nobody asks for the weights."""
+        thinned = self.training and self.dropout.share > 0
+        plain = self.score is scaled_dot and self.select is softmax
+        return plain and not thinned and not self.weights.heard
+
+    def _thinned(self, scores: Scores, visible: Visible) -> Scores:
+        return self.dropout(self.select(scores, visible))
+
+    def _remembered(
+        self, states: Tensor, memory: Memory | None, start: int
+    ) -> tuple[Tensor, Tensor]:
+        """Keys and values of the sequence itself, the past before the new."""
+        key = self._placed(self.to_key(states), self.norm_key, start)
+        value = self._split(self.to_value(states))
+        if memory is None:
+            return key, value
+        memory.positions += states.shape[1]
+        return memory.append("key", key, dim=2), memory.append("value", value, dim=2)
+
+    def _looked_up(self, context: Tensor, memory: Memory | None) -> tuple[Tensor, Tensor]:
+        """Keys and values of the context, computed once."""
+        if memory is not None and "key" in memory:
+            return memory["key"], memory["value"]
+        key = self._placed(self.to_key(context), self.norm_key, 0)
+        value = self._split(self.to_value(context))
+        if memory is not None:
+            memory["key"], memory["value"] = key, value
+        return key, value
+
+    def _placed(self, states: Tensor, norm: nn.Module | None, start: int) -> Tensor:
+        """Split into heads, norm them, and turn them to where they stand."""
+        if norm is not None:
+            states = norm(states.unflatten(-1, (self.heads, -1))).flatten(-2)
+        heads = self._split(states)
+        return heads if self.turn is None else self.turn(heads, start=start)
+
+    def _split(
+        self, states: Float[Tensor, "batch position width"]
+    ) -> Float[Tensor, "batch head position feature"]:
+        return states.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+    def _join(
+        self, heads: Float[Tensor, "batch head position feature"]
+    ) -> Float[Tensor, "batch position width"]:
+        return heads.transpose(1, 2).flatten(-2)

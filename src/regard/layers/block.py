@@ -1,0 +1,111 @@
+"""The block: a sequence is mixed, perhaps with a context, then each position thinks for itself.
+
+pre-norm    x ← x + dropout(part(norm(x)))        (Xiong et al. 2020)
+post-norm   x ← norm(x + dropout(part(x)))        (Vaswani et al. 2017, §5.4)
+parts       mixer, look into the context (if any), feed-forward
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from regard.layers.dropout import Dropout
+from regard.layers.memory import Memory
+
+NormOrder = Literal["pre", "post"]
+
+
+class Residual(nn.Module):
+    """A part whose answer is added to what it was asked, normed before or after.
+
+    Args:
+        part: What is computed; takes the states first.
+        norm: The norm of this part.
+        order: Whether the norm comes before the part or after the sum.
+        dropout: Share of the part's answer dropped while training.
+
+    """
+
+    def __init__(
+        self, part: nn.Module, norm: nn.Module, *, order: NormOrder = "pre", dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.part, self.norm = part, norm
+        self.order = order
+        self.dropout = Dropout(dropout)
+
+    def forward(
+        self,
+        states: Float[Tensor, "batch position width"],
+        *others: Any,  # noqa: ANN401  whatever else the part takes
+        **named: Any,  # noqa: ANN401
+    ) -> Float[Tensor, "batch position width"]:
+        if self.order == "pre":
+            return states + self.dropout(self.part(self.norm(states), *others, **named))
+        return self.norm(states + self.dropout(self.part(states, *others, **named)))
+
+
+@dataclass
+class BlockMemory:
+    """The memories of one block: of its mixer, and of the look into a context."""
+
+    own: Memory = field(default_factory=Memory)
+    """What the mixer keeps of the sequence itself."""
+    cross: Memory = field(default_factory=Memory)
+    """Keys and values of the context, computed once."""
+
+    def keep(self, rows: Int[Tensor, " row"]) -> None:
+        """Go on with these rows, in this order; a row may be repeated or left out."""
+        self.own.keep(rows)
+        self.cross.keep(rows)
+
+
+class Block(nn.Module):
+    """One layer of a stack.
+
+    Args:
+        mixer: Attention, recurrence or convolution: where positions meet.
+        feed_forward: Where each position thinks for itself.
+        norms: Makes a fresh norm; called once for each part.
+        order: Whether norms come before the parts or after the sums.
+        dropout: Share of each part's answer dropped while training.
+        cross: Attention from here into a context; None for a block without one.
+
+    """
+
+    def __init__(
+        self,
+        mixer: nn.Module,
+        feed_forward: nn.Module,
+        *,
+        norms: Callable[[], nn.Module],
+        order: NormOrder = "pre",
+        dropout: float = 0.0,
+        cross: nn.Module | None = None,
+    ) -> None:
+        super().__init__()
+        self.mixer = Residual(mixer, norms(), order=order, dropout=dropout)
+        self.cross = None
+        if cross is not None:
+            self.cross = Residual(cross, norms(), order=order, dropout=dropout)
+        self.feed_forward = Residual(feed_forward, norms(), order=order, dropout=dropout)
+
+    def forward(
+        self,
+        states: Float[Tensor, "batch position width"],
+        *,
+        visible: Bool[Tensor, "#batch #head #position key"],
+        context: Float[Tensor, "batch source width"] | None = None,
+        context_visible: Bool[Tensor, "#batch #head #position source"] | None = None,
+        memory: BlockMemory | None = None,
+    ) -> Float[Tensor, "batch position width"]:
+        """Carry ``states`` one layer up; with ``memory`` they are the new positions only."""
+        own, looked = (memory.own, memory.cross) if memory is not None else (None, None)
+        states = self.mixer(states, visible=visible, memory=own)
+        if self.cross is not None:
+            assert context is not None and context_visible is not None
+            states = self.cross(states, context, visible=context_visible, memory=looked)
+        return self.feed_forward(states)

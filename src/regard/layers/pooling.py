@@ -1,0 +1,78 @@
+"""Pooling: a sentence of any length becomes one state, or a few.
+
+    first   x(0)                                  BERT's [CLS] (Devlin et al. 2019)
+    mean    Σ x(t) / n, over what is visible
+    max     the largest of each feature, over what is visible
+    attention: key = tanh(states · Wᵀ + b), value = states, query = learned, one per hop
+
+With one hop attention is that of HAN (Yang et al. 2016, eq. 5-7); with many it is the structured
+self-attentive embedding M = A·H (Lin et al. 2017, eq. 6-7). A row that may see nothing pools to 0.
+"""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from regard.layers.attention import attend, dot, softmax
+from regard.layers.tap import Tap
+
+States = Float[Tensor, "batch position width"]
+Visible = Bool[Tensor, "#batch 1 1 position"]
+Pooled = Float[Tensor, "batch width"]
+
+
+class First(nn.Module):
+    """x(0): the position that is read for the whole."""
+
+    def forward(self, states: States, *, visible: Visible) -> Pooled:
+        return states[:, 0].masked_fill(~visible[:, 0, 0, :1], 0.0)
+
+
+class Mean(nn.Module):
+    """Σ x(t) / n."""
+
+    def forward(self, states: States, *, visible: Visible) -> Pooled:
+        seen = visible[:, 0, 0, :, None]
+        return states.masked_fill(~seen, 0.0).sum(dim=1) / seen.sum(dim=1).clamp(min=1)
+
+
+class Max(nn.Module):
+    """The largest of each feature."""
+
+    def forward(self, states: States, *, visible: Visible) -> Pooled:
+        seen = visible[:, 0, 0, :, None]
+        largest = states.masked_fill(~seen, torch.finfo(states.dtype).min).amax(dim=1)
+        return largest.masked_fill(~seen.any(dim=1), 0.0)
+
+
+class AttentionPool(nn.Module):
+    """Look at a sequence with ``hops`` learned queries.
+
+    Args:
+        width: Size of one state.
+        hops: Number of looks, and of states returned.
+        features: Size of the space in which queries and keys meet.
+
+    """
+
+    def __init__(self, width: int, hops: int = 1, *, features: int) -> None:
+        super().__init__()
+        self.to_key = nn.Linear(width, features)
+        self.queries = nn.Parameter(torch.empty(hops, features).normal_(std=features**-0.5))
+        self.weights = Tap()
+
+    def forward(self, states: States, *, visible: Visible) -> Float[Tensor, "batch hop width"]:
+        query = self.queries.expand(states.shape[0], 1, -1, -1)
+        key = torch.tanh(self.to_key(states))[:, None]
+        value = states[:, None]
+        mixed, weights = attend(query, key, value, score=dot, select=softmax, visible=visible)
+        self.weights(weights)
+        return mixed[:, 0]
+
+    def diversity_penalty(
+        self, weights: Float[Tensor, "batch 1 hop position"]
+    ) -> Float[Tensor, " batch"]:
+        """‖A·Aᵀ - I‖²: how much the hops look at the same words (Lin et al. 2017, eq. 8)."""
+        looks = weights[:, 0]
+        alike = looks @ looks.mT - torch.eye(looks.shape[1]).to(looks)
+        return alike.square().sum(dim=(1, 2))

@@ -1,0 +1,96 @@
+"""Recurrence as a mixer: each position hears from the one before it.
+
+    GRU    h(t) = (1 - z) ⊙ n + z ⊙ h(t-1)                       (Cho et al. 2014)
+    LSTM   c(t) = f ⊙ c(t-1) + i ⊙ g,  h(t) = o ⊙ tanh(c(t))     (Hochreiter, Schmidhuber 1997)
+
+A mixer that is not causal reads in both directions, half of the width each; the way back begins at
+each row's last word, so that padding is never felt. Padding stands on the right.
+"""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from regard.layers.memory import Memory
+
+Cell = Literal["gru", "lstm"]
+_CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
+
+
+class Recurrent(nn.Module):
+    """A GRU or an LSTM, in one direction or in both.
+
+    Args:
+        width: Size of one state; even if not causal, as each direction has half of it.
+        cell: The recurrent cell.
+        causal: Whether positions hear only from those before them.
+
+    """
+
+    def __init__(self, width: int, *, cell: Cell = "gru", causal: bool) -> None:
+        super().__init__()
+        if not causal and width % 2:
+            raise ValueError(
+                f"Each of the two directions has half of the width, so width must be even. "
+                f"Got width={width}; {width + 1} fits."
+            )
+        hidden = width if causal else width // 2
+        self.onward = _CELLS[cell](width, hidden, batch_first=True)
+        self.back = None if causal else _CELLS[cell](width, hidden, batch_first=True)
+
+    def forward(
+        self,
+        states: Float[Tensor, "batch position width"],
+        *,
+        visible: Bool[Tensor, "#batch 1 #position key"],
+        memory: Memory | None = None,
+    ) -> Float[Tensor, "batch position width"]:
+        """Read ``states``; with ``memory``, from where the last call stopped."""
+        if self.back is None:
+            return self._read_on(states, memory)
+        if memory is not None:
+            raise ValueError(
+                "Memory carries a sequence forward, so only a causal mixer has one. "
+                "Got memory for a mixer that reads in both directions; make it causal."
+            )
+        turned = _backwards(visible[:, 0, -1], states)
+        onward = _read(self.onward, states)[0]
+        back = _read(self.back, _gather(states, turned))[0]
+        return torch.cat([onward, _gather(back, turned)], dim=-1)
+
+    def _read_on(self, states: Tensor, memory: Memory | None) -> Tensor:
+        if memory is None:
+            return _read(self.onward, states)[0]
+        names = ("hidden", "cell") if isinstance(self.onward, nn.LSTM) else ("hidden",)
+        past = tuple(memory[name].transpose(0, 1).contiguous() for name in names if name in memory)
+        begin = (past if len(names) > 1 else past[0]) if past else None
+        read, end = _read(self.onward, states, begin)
+        for name, tensor in zip(names, end if len(names) > 1 else (end,), strict=True):
+            memory[name] = tensor.transpose(0, 1)
+        memory.positions += states.shape[1]
+        return read
+
+
+def _read(
+    cell: nn.RNNBase, states: Tensor, begin: Tensor | tuple[Tensor, ...] | None = None
+) -> tuple[Tensor, Tensor | tuple[Tensor, ...]]:
+    """Run a cell in its own precision, as many CPUs have no LSTM in half of it."""
+    with torch.autocast(states.device.type, enabled=False):
+        return cell(states.to(cell.weight_ih_l0.dtype), begin)
+
+
+def _backwards(
+    real: Bool[Tensor, "#batch position"], states: Float[Tensor, "batch position width"]
+) -> Int[Tensor, "batch position"]:
+    """Where each position's mirror image stands within its row's real part; padding stays put."""
+    places = torch.arange(states.shape[1], device=states.device)
+    mirrored = real.sum(dim=-1, keepdim=True) - 1 - places
+    return torch.where(mirrored >= 0, mirrored, places).expand(len(states), -1)
+
+
+def _gather(
+    states: Float[Tensor, "batch position half"], places: Int[Tensor, "batch position"]
+) -> Float[Tensor, "batch position half"]:
+    return states.gather(1, places[:, :, None].expand_as(states))

@@ -1,0 +1,51 @@
+"""Visibility: who may look at whom. True means *may look*; rules combine with ``&``.
+
+Every rule answers for all (query, key) pairs at once and broadcasts over the axes it ignores,
+so a decoder's view is simply ``causal(n, n) & padding(lengths, n)``. A mixer takes a :data:`Rule`
+and asks it for the sizes at hand; :func:`every` makes one rule of several.
+"""
+
+from collections.abc import Callable
+from functools import partial, reduce
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+Rule = Callable[[int, int], Tensor]
+"""(queries, keys) -> visible. The last query stands at the last key."""
+
+
+def causal(queries: int, keys: int) -> Bool[Tensor, "1 1 query key"]:
+    """No looking ahead. The last query stands at the last key."""
+    return (_offset(queries, keys) <= 0)[None, None]
+
+
+def local(queries: int, keys: int, window: int) -> Bool[Tensor, "1 1 query key"]:
+    """No looking further than ``window`` positions either way (Luong et al. 2015, §3.2)."""
+    return (_offset(queries, keys).abs() <= window)[None, None]
+
+
+def padding(lengths: Int[Tensor, " batch"], keys: int) -> Bool[Tensor, "batch 1 1 key"]:
+    """No looking at padding."""
+    return (torch.arange(keys, device=lengths.device) < lengths[:, None])[:, None, None]
+
+
+def within(window: int) -> Rule:
+    """Return the rule of :func:`local` for one ``window``."""
+    return partial(local, window=window)
+
+
+def every(*rules: Rule) -> Rule:
+    """One rule that permits what all of ``rules`` permit."""
+    return partial(_every, rules)
+
+
+def _every(rules: tuple[Rule, ...], queries: int, keys: int) -> Bool[Tensor, "1 1 query key"]:
+    return reduce(torch.logical_and, (rule(queries, keys) for rule in rules))
+
+
+def _offset(queries: int, keys: int) -> Int[Tensor, "query key"]:
+    """How far ahead of each query each key stands."""
+    stands = torch.arange(keys - queries, keys)
+    return torch.arange(keys) - stands[:, None]

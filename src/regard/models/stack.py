@@ -1,0 +1,56 @@
+"""A stack: blocks on one another. Bodies are made of it; it ends in states, never in answers.
+
+    states_0 = what entered        states_n = block_n(states_{n-1})        out = norm(states_depth)
+
+Pre-norm blocks leave their sum unnormed, so such a stack norms once at its end; post-norm blocks
+do not need it (Vaswani et al. 2017; Xiong et al. 2020).
+"""
+
+from collections.abc import Sequence
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from regard.layers.block import Block, BlockMemory
+
+StackMemory = list[BlockMemory]
+"""What every block of one stack keeps between two steps, in the blocks' order."""
+
+
+class Stack(nn.Module):
+    """Blocks on one another.
+
+    Args:
+        blocks: The blocks, first one first.
+        norm: What brings the last states to one scale; ``None`` for post-norm blocks.
+
+    """
+
+    def __init__(self, blocks: Sequence[Block], *, norm: nn.Module | None) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(blocks)
+        self.norm = nn.Identity() if norm is None else norm
+
+    def forward(
+        self,
+        states: Float[Tensor, "batch query width"],
+        *,
+        visible: Bool[Tensor, "#batch #head #query key"],
+        context: Float[Tensor, "batch other width"] | None = None,
+        context_visible: Bool[Tensor, "#batch 1 1 other"] | None = None,
+        memory: StackMemory | None = None,
+    ) -> Float[Tensor, "batch query width"]:
+        """Pass ``states`` up; with ``memory`` they are the new positions only."""
+        for number, block in enumerate(self.blocks):
+            states = block(
+                states,
+                visible=visible,
+                context=context,
+                context_visible=context_visible,
+                memory=None if memory is None else memory[number],
+            )
+        return self.norm(states)
+
+    def memory(self) -> StackMemory:
+        """Return an empty memory for this stack."""
+        return [BlockMemory() for _ in self.blocks]

@@ -1,0 +1,62 @@
+"""A recipe written out, with nothing left unsaid: every default stands in the file."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from regard.recipe.load import rebased
+from regard.recipe.recipe import Recipe
+from regard.recipe.settings import Settings
+
+
+def dump(recipe: Recipe, *, beside: Path | None = None, comments: bool = False) -> str:
+    """Return the recipe as TOML that loads back equal.
+
+    What is left out (``None``) stands as a comment, since TOML has no word for it. With ``beside``,
+    the folder the text will be saved in, files are named relative to that folder, as ``load`` reads
+    them. With ``comments``, every field's own sentence stands above it.
+    """
+    if beside is not None:
+        recipe = Recipe.model_validate(
+            rebased(recipe.model_dump(), lambda file: _seen(file, beside))
+        )
+    return "\n".join(_table(recipe, "", comments)).strip() + "\n"
+
+
+def _seen(file: str, beside: Path) -> str:
+    path = Path(file).absolute()
+    try:
+        near = Path(os.path.relpath(path, beside.resolve())).as_posix()
+        return f"./{near}" if near.startswith(("~", "world:")) else near
+    except ValueError:  # another drive
+        return str(path)
+
+
+def _table(table: Settings, path: str, comments: bool) -> Iterator[str]:
+    """Yield the lines of one table: its own fields first, then the tables inside it."""
+    if path:
+        yield f"\n[{path}]"
+    fields = type(table).model_fields
+    inner = {name: getattr(table, name) for name in fields}
+    for name in [name for name, value in inner.items() if not isinstance(value, Settings)]:
+        if comments and fields[name].description:
+            yield f"# {fields[name].description}"
+        yield _field(name, inner[name])
+    for name, value in inner.items():
+        if isinstance(value, Settings):
+            yield from _table(value, f"{path}.{name}" if path else name, comments)
+
+
+def _field(name: str, value: Any) -> str:  # noqa: ANN401 - a field can be anything
+    if value is None:
+        return f"# {name} is left out"
+    if isinstance(value, tuple):
+        return f"{name} = [{', '.join(_value(part) for part in value)}]"
+    return f"{name} = {_value(value)}"
+
+
+def _value(value: Any) -> str:  # noqa: ANN401 - a field can be anything
+    return tomli_w.dumps({"value": value}).removeprefix("value = ").rstrip("\n")

@@ -1,0 +1,157 @@
+"""A recipe read from its file, with ``--set`` on top, or refused in words a person can act on.
+
+Files named in a recipe are sought beside the recipe itself, so that a folder with a recipe and its
+data can be moved or called from anywhere. The shipped recipes have no data beside them: theirs are
+sought in the current folder.
+"""
+
+import json
+import os
+import tomllib
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from regard.errors import RecipeError, UsageError
+from regard.recipe.mistake import NOWHERE, Origin, explain_error, syntax_error
+from regard.recipe.recipe import Recipe
+from regard.recipe.settings import REQUIRED, Settings, kind_of, tables_in
+from regard.recipe.shipped import is_shipped, shipped
+
+Tables = dict[str, Any]
+
+_LARGEST = 1_000_000
+"""Bytes a recipe may have; more is some other file."""
+
+
+def load(recipe: str | Path, overrides: Iterable[str] = ()) -> Recipe:
+    """Read a recipe by its file or shipped name, with ``a.b=c`` overrides laid on top."""
+    path = find(recipe)
+    text = _read(path)
+    try:
+        tables = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise syntax_error(error, text, _short(path)) from None
+    changes = list(overrides)
+    for override in changes:
+        tables = set_value(tables, override)
+    paths = tuple(override.partition("=")[0].strip() for override in changes)
+    made = make(tables, Origin(_short(path), text, paths))
+    folder = Path.cwd() if is_shipped(path) else path.absolute().parent
+    return Recipe.model_validate(rebased(made.model_dump(), lambda file: _found(file, folder)))
+
+
+def make(tables: Tables, origin: Origin = NOWHERE) -> Recipe:
+    """Turn plain tables into a recipe; ``origin`` serves the error message."""
+    try:
+        # Strict, and as JSON: lists pass for tuples there, while "6" does not pass for 6.
+        return Recipe.model_validate_json(
+            json.dumps(_completed(tables, Recipe), default=str), strict=True
+        )
+    except ValidationError as error:
+        raise explain_error(error, Recipe, origin) from None
+
+
+def find(recipe: str | Path) -> Path:
+    """Return the file of a recipe given by its path or by its shipped name."""
+    path = Path(recipe)
+    if path.is_dir() and (path / "recipe.toml").is_file():
+        return path / "recipe.toml"
+    if path.is_file():
+        return path
+    names = shipped()
+    if str(recipe) in names:
+        return names[str(recipe)]
+    meant = get_close_matches(str(recipe), names, n=1)
+    offer = f"did you mean {meant[0]}" if meant else f"the shipped ones are {', '.join(names)}"
+    raise RecipeError(
+        f"{recipe} is neither a file nor a shipped recipe",
+        f"Check the path, or name a shipped recipe: {offer}.",
+    )
+
+
+def set_value(tables: Tables, override: str) -> Tables:
+    """Return the tables with ``a.b=c`` set; the value is TOML, and a bare word is text."""
+    path, equals, value = override.partition("=")
+    steps = [step.strip() for step in path.split(".")]
+    if not equals or not all(steps):
+        raise UsageError(
+            f'--set takes a setting and its value; got "{override}"',
+            "Write it as --set model.depth=6.",
+        )
+    return _with(tables, steps, _value(value.strip()))
+
+
+def rebased(tables: Tables, place: Callable[[str], str]) -> Tables:
+    """Return the tables with every file they name put through ``place``; worlds are no files."""
+    data = dict(tables["data"])
+    for side in ("train", "valid", "test"):
+        data[side] = [f if f.startswith("world:") else place(f) for f in data.get(side, ())]
+    start = dict(tables["model"]["start"])
+    start["run"] = place(start["run"]) if start["run"] else start["run"]
+    return {**tables, "data": data, "model": {**tables["model"], "start": start}}
+
+
+def _short(path: Path) -> str:
+    path = path.absolute()
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def _found(file: str, folder: Path) -> str:
+    # Unlike Path's, this one leaves "~nobody" as it stands.
+    home = os.path.expanduser(file)  # noqa: PTH111
+    return os.path.normpath(folder.resolve() / home)
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise RecipeError(
+                f"{path} has {path.stat().st_size:,} bytes; a recipe has at most {_LARGEST:,}",
+                "Name the recipe here, and the data inside it.",
+            )
+        return path.read_bytes().decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise RecipeError(
+            f"{path}:{line}: a recipe is UTF-8 text; byte {error.start} is not",
+            "Save the file as UTF-8.",
+        ) from None
+    except OSError as error:
+        raise RecipeError(f"{path} cannot be read: {error.strerror}", "Check the file.") from None
+
+
+def _with(tables: Tables, steps: list[str], value: Any) -> Tables:  # noqa: ANN401 - TOML
+    first, *rest = steps
+    if not rest:
+        return {**tables, first: value}
+    inner = tables.get(first, {})
+    return {**tables, first: _with(inner if isinstance(inner, dict) else {}, rest, value)}
+
+
+def _value(text: str) -> Any:  # noqa: ANN401 - whatever TOML can say
+    try:
+        tables = tomllib.loads(f"value = {text}")
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return text
+    return tables["value"] if list(tables) == ["value"] else text
+
+
+def _completed(tables: Tables, table: type[Settings]) -> Tables:
+    """Write out what habit leaves out: a default ``kind``, and the brackets round a single file."""
+    complete = dict(tables)
+    for name, field in table.model_fields.items():
+        value = complete.get(name)
+        choices = tables_in(field.annotation)
+        if isinstance(value, str) and field.annotation == tuple[str, ...]:
+            complete[name] = [value]
+        if not isinstance(value, dict) or not choices:
+            continue
+        if len(choices) > 1 and "kind" not in value and field.default is not REQUIRED:
+            value = {"kind": field.default.kind, **value}
+        chosen = [choice for choice in choices if kind_of(choice) in ("", value.get("kind"))]
+        complete[name] = _completed(value, chosen[0]) if len(chosen) == 1 else value
+    return complete

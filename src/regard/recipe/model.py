@@ -1,0 +1,220 @@
+"""``[model]``: the shape of the network."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, NonNegativeFloat, PositiveInt, model_validator
+
+from regard.recipe.settings import Refused, Settings
+
+Share = Annotated[float, Field(ge=0.0, lt=1.0)]
+
+
+class AttentionSettings(Settings):
+    """Positions look at each other."""
+
+    kind: Literal["attention"] = "attention"
+    """Mix the sequence by attention."""
+    heads: PositiveInt = 4
+    """Number of looks each layer takes at once; must divide ``model.width``."""
+    score: Literal["scaled-dot", "dot", "additive"] = "scaled-dot"
+    """How a key answers a query: by their dot product, scaled or plain, or by a small network."""
+    select: Literal["softmax", "argmax"] = "softmax"
+    """Where a query looks: everywhere a little, or at the single best key."""
+    window: PositiveInt | None = None
+    """How many positions away a query may look; leave out to let it look anywhere."""
+    normed: bool = False
+    """Whether queries and keys are brought to unit scale before they meet (QK-norm)."""
+    biases: bool = False
+    """Whether the four projections of attention add a bias."""
+    dropout: Share = 0.0
+    """Share of the attention weights dropped while training; needs the slower equation path."""
+
+
+class RecurrentSettings(Settings):
+    """Each position hears from the one before it."""
+
+    kind: Literal["recurrent"]
+    """Mix the sequence by recurrence."""
+    cell: Literal["gru", "lstm"] = "gru"
+    """The recurrent cell."""
+
+
+class ConvolutionSettings(Settings):
+    """Each position hears from a few neighbours."""
+
+    kind: Literal["convolution"]
+    """Mix the sequence by convolution."""
+    kernel: PositiveInt = 3
+    """How many positions one output sees."""
+    dilated: bool = False
+    """Whether layer n skips kernel^n positions, so that the view grows exponentially with depth."""
+
+
+Mixer = Annotated[
+    AttentionSettings | RecurrentSettings | ConvolutionSettings, Field(discriminator="kind")
+]
+
+
+class SinusoidalSettings(Settings):
+    """Fixed waves, one pair per frequency (Vaswani et al. 2017)."""
+
+    kind: Literal["sinusoidal"] = "sinusoidal"
+    """Tell positions apart by fixed waves."""
+    joined: Literal["added", "concatenated"] = "added"
+    """How a position meets the token's state: summed with it or put beside it."""
+
+
+class LearnedSettings(Settings):
+    """One learned vector per position."""
+
+    kind: Literal["learned"]
+    """Tell positions apart by learned vectors."""
+    joined: Literal["added", "concatenated"] = "added"
+    """How a position meets the token's state: summed with it or put beside it."""
+    positions: PositiveInt = 512
+    """How many positions there are; longer texts are refused."""
+
+
+class RelativeSettings(Settings):
+    """A learned number per head and distance, added to the scores (Shaw 2018; Raffel 2020)."""
+
+    kind: Literal["relative"]
+    """Tell distances apart by learned numbers on the scores."""
+    positions: PositiveInt = 512
+    """The longest text the full table can answer for, or where the farthest bucket begins."""
+    buckets: PositiveInt | None = None
+    """Share the numbers among this many distance classes; leave out for the full table."""
+
+
+class RotarySettings(Settings):
+    """Queries and keys are turned by an angle that grows with position (Su et al. 2021)."""
+
+    kind: Literal["rotary"]
+    """Tell distances apart by turning queries and keys."""
+    base: Annotated[float, Field(gt=1.0)] = 10000.0
+    """The slowest wave's length, in positions over 2π."""
+
+
+class AlibiSettings(Settings):
+    """A fixed penalty that grows with distance, one slope per head (Press et al. 2022)."""
+
+    kind: Literal["alibi"]
+    """Tell distances apart by a fixed penalty on the scores."""
+
+
+class NoPositionSettings(Settings):
+    """No positions at all: order is felt only through a causal view."""
+
+    kind: Literal["none"]
+    """Do not tell positions apart."""
+
+
+Position = Annotated[
+    SinusoidalSettings
+    | LearnedSettings
+    | RelativeSettings
+    | RotarySettings
+    | AlibiSettings
+    | NoPositionSettings,
+    Field(discriminator="kind"),
+]
+
+
+class StartSettings(Settings):
+    """Where the weights begin."""
+
+    run: str | None = None
+    """Folder of the run whose body is carried over; leave out to begin at random."""
+    lexicon: bool = False
+    """Translation: begin with a word-for-word lexicon, learned from the pairs in seconds."""
+
+
+class ModelSettings(Settings):
+    """The shape of the network."""
+
+    width: PositiveInt = 192
+    """Size of the state that stands for one token."""
+    depth: PositiveInt = 3
+    """Number of blocks stacked on one another; in a translator, those of the encoder."""
+    decoder_depth: PositiveInt = 2
+    """Number of blocks of the decoder; shallow decoders answer faster."""
+    feed_forward: PositiveInt = 768
+    """Width of the layer inside each feed-forward part."""
+    activation: Literal["relu", "gelu", "swiglu", "relu2"] = "relu2"
+    """What bends inside the feed-forward part; swiglu adds a gate."""
+    norm: Literal["layer", "rms"] = "rms"
+    """How states are brought to one scale."""
+    norm_order: Literal["pre", "post"] = "pre"
+    """Whether states are normed before each part or after it is added (the 2017 paper)."""
+    biases: bool = False
+    """Whether the feed-forward parts and norms add a bias."""
+    tied: bool = True
+    """Whether reading and writing tokens share one table, on both sides of a translator."""
+    scaled_embedding: bool = True
+    """Whether token vectors are multiplied by √width when they enter (the 2017 paper)."""
+    dropout: Share = 0.1
+    """Share of each part's output dropped while training."""
+    quiet_start: bool = True
+    """Whether every part begins by adding nothing: its last matrix starts at zero."""
+    writes: Literal["seen", "all"] = "seen"
+    """Which tokens can be written: those seen on the target side and single bytes, or all."""
+    soft_cap: NonNegativeFloat = 0.0
+    """Bend logits smoothly into ±soft_cap; 0 leaves them as they are."""
+    mixer: Mixer = AttentionSettings()
+    position: Position = SinusoidalSettings()
+    start: StartSettings = StartSettings()
+
+    @model_validator(mode="after")
+    def _heads_divide_width(self) -> "ModelSettings":
+        if isinstance(self.mixer, AttentionSettings) and self.width % self.mixer.heads:
+            heads, width = self.mixer.heads, self.width
+            raise Refused(
+                f"model.mixer.heads must divide model.width; {heads} does not divide {width}",
+                f"The next width that fits is {-(-width // heads) * heads}",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _scores_have_someone_to_bias(self) -> "ModelSettings":
+        on_scores = isinstance(self.position, RelativeSettings | RotarySettings | AlibiSettings)
+        if on_scores and not isinstance(self.mixer, AttentionSettings):
+            raise Refused(
+                f'model.position.kind "{self.position.kind}" speaks to attention only, but '
+                f'model.mixer.kind is "{self.mixer.kind}"',
+                'Choose position "sinusoidal", "learned" or "none", or mixer "attention"',
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _tied_tables_are_as_wide_as_states(self) -> "ModelSettings":
+        beside = getattr(self.position, "joined", "added") == "concatenated"
+        if beside and self.tied:
+            raise ValueError(
+                'model.position.joined = "concatenated" leaves part of a state to the position, so '
+                "the table of tokens is narrower than a state and cannot also write tokens; set "
+                "model.tied to false"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _a_lexicon_needs_one_table(self) -> "ModelSettings":
+        if self.start.lexicon and not self.tied:
+            raise Refused(
+                "model.start.lexicon puts both languages into one table of tokens, but model.tied "
+                "is false",
+                "Set model.tied to true or model.start.lexicon to false",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _rotary_turns_pairs(self) -> "ModelSettings":
+        if isinstance(self.position, RotarySettings) and isinstance(self.mixer, AttentionSettings):
+            features = self.width // self.mixer.heads
+            if features % 2:
+                heads = self.mixer.heads
+                raise Refused(
+                    'model.position.kind "rotary" turns pairs of features, so model.width over '
+                    f"model.mixer.heads must be even; {self.width} / {heads} is {features}",
+                    f"The next width that fits is {heads * (features + 1)}",
+                )
+        return self

@@ -1,0 +1,231 @@
+"""The run folder: training writes it, everything later reads it.
+
+    recipe.toml        every default written out          tokenizer.json   strings <-> ids
+    model.safetensors  the weights                        config.json      the model's shape
+    journal.jsonl      what happened, step by step        metrics.json     scores by split
+    README.md          the model card                     report.html      the same, to look at
+    checkpoints/       for --resume; may be deleted       regard.json      versions and hashes
+
+``regard.json`` is written last: a folder without it is a run that has not finished. It holds the
+SHA-256 of every file, so that a part from another run, or a flipped bit, is found when it is read.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from regard import __version__
+from regard.errors import RunError, UsageError
+from regard.models.weights import put_weights, weights_of
+from regard.recipe.dump import dump
+from regard.recipe.load import load as load_recipe
+from regard.recipe.recipe import Recipe
+from regard.tasks.from_recipe import make_task
+from regard.tasks.task import Task
+from regard.text.tokenizer import Tokenizer
+
+FORMAT = 1
+RECIPE, TOKENIZER, MODEL, CONFIG = "recipe.toml", "tokenizer.json", "model.safetensors", "config.json"
+JOURNAL, METRICS, CARD, REPORT = "journal.jsonl", "metrics.json", "README.md", "report.html"
+SEAL, CHECKPOINTS, LOCK = "regard.json", "checkpoints", ".lock"
+VERIFIED = (RECIPE, TOKENIZER, MODEL, CONFIG, METRICS)
+"""Files that an answer depends on; checked whenever a run is opened."""
+
+
+class Run:
+    """A finished run, opened for reading.
+
+    Args:
+        folder: The run folder; its seal is checked at once.
+
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.facts = _read_seal(folder)
+        for name in VERIFIED:
+            _verify(folder, name, self.facts["files"])
+        self.recipe: Recipe = load_recipe(folder / RECIPE)
+        self.tokenizer = Tokenizer.load(folder / TOKENIZER)
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        if config["tokenizer"] != self.tokenizer.fingerprint:
+            raise RunError(
+                f"a tokenizer must belong to its model. {folder / TOKENIZER} has the fingerprint "
+                f"{self.tokenizer.fingerprint[:12]}; the model was trained with "
+                f"{config['tokenizer'][:12]}.",
+                "Put back the tokenizer.json of this run.",
+            )
+        self.task: Task = make_task(self.recipe, self.tokenizer)
+
+    @cached_property
+    def model(self) -> nn.Module:
+        """The trained model, ready to answer."""
+        model = self.task.build()
+        try:
+            put_weights(model, load_file(self.folder / MODEL))
+        except SafetensorError as error:
+            raise RunError(
+                f"{self.folder / MODEL} must be a safetensors file. {error}.",
+                "Put back the model.safetensors of this run.",
+            ) from error
+        return model.eval()
+
+    @cached_property
+    def metrics(self) -> dict[str, Any]:
+        """Scores by split."""
+        return json.loads((self.folder / METRICS).read_text(encoding="utf-8"))
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What training came to, under the names that scripts rely on."""
+        split = "test" if "test" in self.metrics else "valid"
+        training = self.metrics["training"]
+        return {
+            "run": str(self.folder),
+            **{name: training[name] for name in ("steps", "seconds", "tokens_per_second")},
+            "parameters": training["parameters"],
+            "split": split,
+            **{name: self.metrics[split][name] for name in ("metrics", "signature", "count")},
+        }
+
+    @property
+    def journal(self) -> list[dict[str, Any]]:
+        """What happened, each step once."""
+        return read_journal(self.folder / JOURNAL)
+
+
+def create(folder: Path) -> None:
+    """Make an empty run folder; refuse one that is already there."""
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise UsageError(
+            f"a run folder must be new, so that no run is overwritten. {folder} exists.",
+            "Name another with --run, or go on where that run stopped with --resume.",
+        ) from None
+    except OSError as error:
+        raise UsageError(
+            f"the run folder {folder} cannot be made: {error.strerror}.",
+            "Name a folder that you may write to with --run.",
+        ) from error
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep a second process out of a run that is being written."""
+    with (folder / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(
+                f"one process at a time may write a run. Another one is writing {folder}.",
+                "Wait for it to end, or name another folder with --run.",
+            ) from None
+        yield
+    (folder / LOCK).unlink(missing_ok=True)
+
+
+def write_recipe(folder: Path, recipe: Recipe) -> None:
+    """Write the recipe with every default."""
+    write_whole(folder / RECIPE, dump(recipe, beside=folder))
+
+
+def write_model(folder: Path, model: nn.Module, tokenizer: Tokenizer) -> None:
+    """Write the weights, and beside them what they belong to."""
+    weights = weights_of(model)
+    unfinished = folder / f".{MODEL}"
+    save_file({name: weight.contiguous() for name, weight in weights.items()}, unfinished)
+    unfinished.replace(folder / MODEL)
+    config = {
+        "model_type": "regard",
+        "parameters": sum(weight.numel() for weight in weights.values()),
+        "vocab_size": tokenizer.size,
+        "tokenizer": tokenizer.fingerprint,
+    }
+    write_whole(folder / CONFIG, json.dumps(config, indent=1))
+
+
+def seal(folder: Path) -> None:
+    """Say that a run is whole: hash every file, write the versions."""
+    names = (RECIPE, TOKENIZER, MODEL, CONFIG, JOURNAL, METRICS, CARD, REPORT)
+    files = {
+        name: sha256((folder / name).read_bytes()).hexdigest()
+        for name in names
+        if (folder / name).exists()
+    }
+    versions = {name: version(name) for name in ("torch", "tokenizers", "safetensors", "numpy")}
+    facts = {"format": FORMAT, "regard": __version__, "versions": versions, "files": files}
+    write_whole(folder / SEAL, json.dumps(facts, indent=1))
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write a text so that it is there whole or not at all."""
+    unfinished = file.with_name(f".{file.name}.unfinished")
+    with unfinished.open("w", encoding="utf-8") as handle:
+        handle.write(text)
+        handle.flush()
+        os.fsync(handle.fileno())
+    unfinished.replace(file)
+
+
+def read_journal(file: Path) -> list[dict[str, Any]]:
+    """Return the journal's lines, each step once.
+
+    A run that was stopped and resumed repeats some steps: a line ``resumed`` at step s takes back
+    the lines of later steps before it.
+    """
+    kept: list[dict[str, Any]] = []
+    for raw in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
+        try:
+            line = json.loads(raw)
+        except json.JSONDecodeError:
+            continue  # the last line of a run that was killed while writing it
+        if line["event"] == "resumed":
+            kept = [old for old in kept if old.get("step", 0) <= line["step"]]
+        kept.append(line)
+    return kept
+
+
+def _read_seal(folder: Path) -> dict[str, Any]:
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no run folder.", "Name a folder that `regard train` wrote.")
+    if not (folder / SEAL).is_file():
+        raise RunError(
+            f"{folder} is not a finished run: it has no {SEAL}.",
+            "Finish it with `regard train RECIPE --run FOLDER --resume`.",
+        )
+    try:
+        facts = json.loads((folder / SEAL).read_text(encoding="utf-8"))
+        written, files = facts["format"], dict(facts["files"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunError(
+            f"{folder / SEAL} cannot be read: {error}.", "Put back the regard.json of this run."
+        ) from error
+    if written != FORMAT:
+        raise RunError(
+            f"{folder} has run format {written}; this version reads format {FORMAT}.",
+            "Use the version of regard that wrote it.",
+        )
+    return {**facts, "files": files}
+
+
+def _verify(folder: Path, name: str, files: dict[str, str]) -> None:
+    file = folder / name
+    if name not in files or not file.is_file():
+        raise RunError(f"{file} is missing from the run.", "Put it back, or train again.")
+    if sha256(file.read_bytes()).hexdigest() != files[name]:
+        raise RunError(
+            f"{file} does not belong to this run: its hash is not the one in {SEAL}.",
+            "Put back the file that training wrote, or train again.",
+        )

@@ -1,0 +1,102 @@
+"""Losses. Each comes back as a sum over real tokens and their count, so that cutting a step into
+shards, or accumulating several, changes nothing but the rounding.
+
+    target = (1 - ε)·one_hot(y) + ε/V          label smoothing (Szegedy et al. 2016)
+    loss   = log Σ exp(logits) - target·logits
+
+Its least value is not zero but the entropy of the smoothed target: 1.154 nats at ε = 0.1 and 4,000
+tokens.
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+class Loss(NamedTuple):
+    """What a batch lost."""
+
+    smoothed: Float[Tensor, ""]
+    """The sum that is learned from."""
+    plain: float
+    """The sum of -log p(target), without smoothing: what perplexity is made of."""
+    tokens: int
+    """How many targets were summed."""
+
+
+def cross_entropy(
+    logits: Float[Tensor, "token vocabulary"],
+    targets: Int[Tensor, " token"],
+    *,
+    smoothing: float = 0.0,
+) -> Loss:
+    """Sum -target·log p over all tokens: the equation, as it stands above."""
+    log_p = logits.log_softmax(dim=-1)
+    plain = -log_p.gather(-1, targets[:, None]).sum()
+    smoothed = (1 - smoothing) * plain - smoothing * log_p.mean(dim=-1).sum()
+    return Loss(smoothed, float(plain.detach()), len(targets))
+
+
+def linear_cross_entropy(
+    states: Float[Tensor, "token width"],
+    matrix: Float[Tensor, "vocabulary width"],
+    targets: Int[Tensor, " token"],
+    *,
+    smoothing: float = 0.0,
+) -> Loss:
+    """The same for logits = states·matrixᵀ, some rows at a time, so that they are never all there.
+
+    The logits are the largest thing a small model makes. A few hundred rows fit the processor's
+    cache, and their gradient is taken while they are still there.
+    """
+    smoothed, plain = _LinearCrossEntropy.apply(states, matrix, targets, smoothing)
+    return Loss(smoothed, float(plain), len(targets))
+
+
+ROWS = 384  # of logits at a time: 6 MB at 4,000 tokens
+
+
+class _LinearCrossEntropy(torch.autograd.Function):
+    """Takes the gradient on the way forward, when it will be wanted at all."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,  # noqa: ANN401 - torch gives no type for it
+        states: Tensor,
+        matrix: Tensor,
+        targets: Tensor,
+        smoothing: float,
+    ) -> tuple[Tensor, Tensor]:
+        wanted = any(ctx.needs_input_grad)
+        plain, even = states.new_zeros(()), states.new_zeros(())
+        to_states = torch.empty_like(states) if wanted else states
+        to_matrix = torch.zeros_like(matrix) if wanted else matrix
+        logits = states.new_empty(min(ROWS, len(states)), len(matrix))
+        for begin in range(0, len(states), ROWS):
+            rows = slice(begin, begin + ROWS)
+            chosen = targets[rows, None]
+            scores = torch.mm(states[rows], matrix.T, out=logits[: len(chosen)])
+            log_p = scores.log_softmax(dim=-1)
+            plain -= log_p.gather(-1, chosen).sum()
+            even -= log_p.mean(dim=-1).sum()
+            if wanted:
+                gradient = log_p.exp_()
+                if smoothing:
+                    gradient -= smoothing / len(matrix)
+                gradient.scatter_add_(1, chosen, gradient.new_full(chosen.shape, smoothing - 1))
+                torch.mm(gradient, matrix, out=to_states[rows])
+                to_matrix.addmm_(gradient.T, states[rows])
+        ctx.save_for_backward(to_states, to_matrix)
+        ctx.mark_non_differentiable(plain)
+        return (1 - smoothing) * plain + smoothing * even, plain
+
+    @staticmethod
+    def backward(  # type: ignore[override]
+        ctx: Any,  # noqa: ANN401
+        grown: Tensor,
+        _plain: Tensor,
+    ) -> tuple[Tensor, Tensor, None, None]:
+        to_states, to_matrix = ctx.saved_tensors
+        return to_states * grown, to_matrix * grown, None, None

@@ -1,0 +1,1 @@
+"""Strings to ids and back: tokenizers, their training, BPE-dropout, sentences."""

@@ -1,0 +1,34 @@
+"""``[text]`` of a recipe becomes a tokenizer; only this file of the room sees a recipe."""
+
+from collections.abc import Iterable
+
+from regard.errors import RecipeError
+from regard.recipe.text import TextSettings
+from regard.text.dropout import BpeDropout
+from regard.text.tokenizer import Tokenizer
+from regard.text.train import train_tokenizer
+
+
+def tokenizer_from_recipe(text: TextSettings, texts: Iterable[str], *, seed: int) -> Tokenizer:
+    """Train the tokenizer a recipe asks for."""
+    return train_tokenizer(
+        texts,
+        kind=text.tokenizer,
+        vocabulary=text.vocabulary,
+        lowercase=text.lowercase,
+        sample_bytes=text.sample_bytes,
+        seed=seed,
+    )
+
+
+def dropout_from_recipe(text: TextSettings, tokenizer: Tokenizer) -> BpeDropout | None:
+    """Build the BPE-dropout a recipe asks for; None where it asks for none."""
+    if not text.dropout:
+        return None
+    if tokenizer.kind != "bpe":
+        raise RecipeError(
+            f'text.dropout = {text.dropout} leaves out merges, which only "bpe" has. '
+            f'Got text.tokenizer = "{tokenizer.kind}".',
+            'Set text.tokenizer = "bpe" or text.dropout = 0.',
+        )
+    return BpeDropout(tokenizer, text.dropout)

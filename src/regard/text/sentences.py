@@ -1,0 +1,161 @@
+"""Cutting running text into sentences, by rules that hold for most European languages.
+
+A sentence ends with ``. ! ? …`` (and what closes quotes or brackets after it) where white space
+follows and what comes next may begin a sentence; or with a blank line; or with a full stop of
+Chinese or Japanese, which needs no space. A period does not end one after an abbreviation, after a
+single initial, or between a number and a word that goes on in lower case or names a month
+(``am 3. Mai``).
+"""
+
+import re
+
+_END = re.compile(
+    r"""(?P<mark>[.!?…]+)(?P<close>["'”’»)\]]*)(?P<space>\s+)(?=(?P<next>\S+))"""
+    r"""|(?P<wide>[。！？]+[”』」]*)\s*|(?P<break>\n[ \t]*\n\s*)"""
+)
+_LAST_WORD = re.compile(r"[^\s(\[\"'„“«]+$")
+_ABBREVIATIONS = frozenset(
+    [
+        "abb",
+        "abs",
+        "al",
+        "allg",
+        "anm",
+        "art",
+        "aufl",
+        "ausg",
+        "bd",
+        "best",
+        "bzgl",
+        "bzw",
+        "ca",
+        "cf",
+        "chap",
+        "co",
+        "corp",
+        "dgl",
+        "dipl",
+        "dr",
+        "ed",
+        "eds",
+        "eg",
+        "etc",
+        "evtl",
+        "exkl",
+        "ff",
+        "fig",
+        "geb",
+        "gen",
+        "ggf",
+        "gov",
+        "hl",
+        "hon",
+        "hr",
+        "hrsg",
+        "ie",
+        "inc",
+        "ing",
+        "inkl",
+        "insb",
+        "jh",
+        "jr",
+        "kap",
+        "lt",
+        "ltd",
+        "max",
+        "mio",
+        "mme",
+        "mr",
+        "mrd",
+        "mrs",
+        "ms",
+        "mt",
+        "nr",
+        "no",
+        "op",
+        "orig",
+        "pp",
+        "prof",
+        "rep",
+        "resp",
+        "rev",
+        "sen",
+        "sgt",
+        "sog",
+        "sr",
+        "st",
+        "std",
+        "str",
+        "tel",
+        "usw",
+        "vgl",
+        "vol",
+        "vs",
+        "wg",
+        "zit",
+        "zzgl",
+    ]
+)
+_DOTTED = re.compile(r"^(?:\w\.)+\w$")
+_AFTER_NUMBERS = frozenset(
+    [
+        "januar",
+        "februar",
+        "märz",
+        "april",
+        "mai",
+        "juni",
+        "juli",
+        "august",
+        "september",
+        "oktober",
+        "november",
+        "dezember",
+        "jahrhundert",
+        "jh",
+        "klasse",
+        "janvier",
+        "février",
+        "mars",
+        "avril",
+        "juin",
+        "juillet",
+        "août",
+        "septembre",
+        "octobre",
+    ]
+)
+
+
+def split_sentences(text: str) -> list[str]:
+    """Cut a text into sentences; only white space between them is lost."""
+    sentences, start = [], 0
+    for match in _END.finditer(text):
+        if match["mark"] and not _ends_here(text[start : match.start()], match):
+            continue
+        stop = match.start() if match["break"] else match.end("close" if match["mark"] else "wide")
+        sentences.append(text[start:stop])
+        start = match.end()
+    sentences.append(text[start:])
+    return [" ".join(sentence.split()) for sentence in sentences if sentence.strip()]
+
+
+def _ends_here(before: str, match: re.Match[str]) -> bool:
+    following = match["next"].lstrip("\"'„“‚«([-–—¿¡")
+    if following[:1].islower():
+        return False
+    if match["mark"] != "." or "\n\n" in match["space"]:
+        return True
+    found = _LAST_WORD.search(before)
+    word = found[0] if found else ""
+    if word.isdecimal():
+        return following.rstrip(".,;:").casefold() not in _AFTER_NUMBERS
+    return not (_is_initial(word) or _is_abbreviation(word))
+
+
+def _is_initial(word: str) -> bool:
+    return len(word) == 1 and word.isupper() and word != "I"
+
+
+def _is_abbreviation(word: str) -> bool:
+    return word.casefold() in _ABBREVIATIONS or bool(_DOTTED.match(word))

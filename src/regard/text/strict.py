@@ -1,0 +1,163 @@
+"""Reading a ``tokenizer.json`` that somebody else may have written: schema and caps before use.
+
+A file is taken apart into kind, ``lowercase`` and vocabulary, and must be exactly what we would
+write for these. So nothing in it (no regular expression, no pipeline, no surprise of the parser)
+reaches the library but a checked vocabulary.
+"""
+
+import json
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from regard.errors import RunError
+from regard.text.layout import (
+    KINDS,
+    Kind,
+    bpe_model,
+    document,
+    starting_tokens,
+    token_bytes,
+    unigram_model,
+    wordpiece_model,
+)
+from regard.text.special import SPECIAL
+
+_MOST_BYTES = 500_000_000
+_MOST_TOKENS = 5_000_000
+_REMEDY = "Use the tokenizer.json that training wrote into the run folder."
+
+
+class Parts(NamedTuple):
+    """What a tokenizer is made of; everything else about it follows."""
+
+    kind: Kind
+    lowercase: bool
+    model: dict[str, Any]
+
+
+class _Refused(Exception):
+    """A rule of the file was broken; the message says which."""
+
+
+def read_parts(path: Path) -> Parts:
+    """Read and check a ``tokenizer.json``."""
+    try:
+        return _parts(_json(path))
+    except FileNotFoundError:
+        raise RunError(f"There is no tokenizer at {path}.", _REMEDY) from None
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error.strerror}.", _REMEDY) from None
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise RunError(f"{path} is not JSON: {reason}.", _REMEDY) from None
+    except _Refused as error:
+        raise RunError(f"{path} is not a tokenizer of ours: {error}.", _REMEDY) from None
+
+
+def _json(path: Path) -> object:
+    if (size := path.stat().st_size) > _MOST_BYTES:
+        raise _Refused(f"it has {size:,} bytes, the most is {_MOST_BYTES:,}")
+    return json.loads(path.read_bytes().decode("utf-8"))
+
+
+def _parts(found: object) -> Parts:
+    if not isinstance(found, dict) or not isinstance(found.get("model"), dict):
+        raise _Refused("it has no model")
+    model = found["model"]
+    for kind in KINDS:
+        for lowercase in (False, True):
+            ours = document(kind, lowercase=lowercase, model=model)
+            if found == ours and _is_model_of(kind, model):
+                return Parts(kind, lowercase, model)
+    raise _Refused("its pipeline is none of " + ", ".join(KINDS))
+
+
+def _is_model_of(kind: Kind, model: dict[str, Any]) -> bool:
+    """Whether the model is of this kind; refuses one that is, but whose vocabulary is broken."""
+    expected: dict[str, tuple[str, dict[str, Any]]] = {
+        "bpe": ("BPE", {"ignore_merges": False}),
+        "words": ("BPE", {"ignore_merges": True}),
+        "characters": ("BPE", {"ignore_merges": True}),
+        "wordpiece": ("WordPiece", {}),
+        "unigram": ("Unigram", {}),
+    }
+    name, flags = expected[kind]
+    if model.get("type") != name or any(model.get(key) is not flag for key, flag in flags.items()):
+        return False
+    _check_frame(kind, model)
+    tokens = _scored_tokens(model["vocab"]) if kind == "unigram" else _tokens(model["vocab"])
+    _check_tokens(kind, tokens)
+    if name == "BPE":
+        _check_merges(kind, model["merges"], set(tokens))
+    return True
+
+
+def _check_frame(kind: Kind, model: dict[str, Any]) -> None:
+    """Everything but vocabulary and merges must be as we write it."""
+    if kind == "wordpiece":
+        ours = wordpiece_model([])
+    elif kind == "unigram":
+        ours = unigram_model([])
+    else:
+        ours = bpe_model([], [], whole_words=kind != "bpe")
+    for key in ours.keys() | model.keys():
+        if key not in model or key not in ours:
+            raise _Refused(f"its model has a wrong set of keys: {key!r}")
+        if key not in ("vocab", "merges") and model[key] != ours[key]:
+            raise _Refused(f"its model has {key} = {model[key]!r}")
+
+
+def _tokens(vocabulary: object) -> list[str]:
+    if not isinstance(vocabulary, dict):
+        raise _Refused("its vocabulary is not a table of ids")
+    if not all(type(id) is int for id in vocabulary.values()):
+        raise _Refused("an id of its vocabulary is not a whole number")
+    if sorted(vocabulary.values()) != list(range(len(vocabulary))):
+        raise _Refused("its ids do not count from 0 upwards")
+    return sorted(vocabulary, key=vocabulary.__getitem__)
+
+
+def _scored_tokens(vocabulary: object) -> list[str]:
+    if not isinstance(vocabulary, list) or not all(map(_is_scored, vocabulary)):
+        raise _Refused("its vocabulary is not a list of tokens with finite scores")
+    return [token for token, _ in vocabulary]
+
+
+def _is_scored(pair: object) -> bool:
+    if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
+        return False
+    return type(pair[1]) in (int, float) and math.isfinite(pair[1]) and abs(pair[1]) < 1e9
+
+
+def _check_tokens(kind: Kind, tokens: list[str]) -> None:
+    start = starting_tokens(kind)
+    if len(tokens) > _MOST_TOKENS:
+        raise _Refused(f"it has {len(tokens):,} tokens, the most is {_MOST_TOKENS:,}")
+    if tuple(tokens[: len(SPECIAL)]) != SPECIAL:
+        raise _Refused("its first tokens are not the special ones")
+    if len(set(tokens)) != len(tokens):
+        raise _Refused("a token is in it twice")
+    if not set(start) <= set(tokens):
+        raise _Refused("not every byte is a token")
+    for token in tokens[len(SPECIAL) :]:
+        try:
+            empty = not token_bytes(kind, token)
+        except KeyError:
+            raise _Refused(f"the token {token!r} is not spelled in bytes") from None
+        if empty:
+            raise _Refused("a token is empty")
+
+
+def _check_merges(kind: Kind, merges: object, tokens: set[str]) -> None:
+    if not isinstance(merges, list) or (kind != "bpe" and merges):
+        raise _Refused("its merges are not a list, or not wanted")
+    for pair in merges:
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise _Refused(f"the merge {pair!r} is not a pair")
+        if not all(isinstance(half, str) and half in tokens for half in pair):
+            raise _Refused(f"the merge {pair!r} joins what is not a token")
+        if any(half in SPECIAL for half in pair):
+            raise _Refused(f"the merge {pair!r} joins special tokens")
+        if "".join(pair) not in tokens:
+            raise _Refused(f"the merge {pair!r} makes what is not a token")

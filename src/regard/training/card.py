@@ -1,0 +1,76 @@
+"""The model card: what was trained, on what, how well, and how to load it."""
+
+from typing import Any
+
+from regard.recipe.recipe import Recipe
+
+TAGS = {"translation": "translation"}
+
+
+def model_card(recipe: Recipe, metrics: dict[str, Any]) -> str:
+    """Return the README.md of a run, with the front matter that model hubs read."""
+    training = metrics["training"]
+    split = "test" if "test" in metrics else "valid"
+    languages = "".join(f"\n  - {language}" for language in recipe.data.languages)
+    front = [
+        "---",
+        *([f"language:{languages}"] if languages else []),
+        "library_name: regard",
+        f"pipeline_tag: {TAGS[recipe.task]}",
+        "tags:\n  - regard",
+        f"metrics:{''.join(f'{chr(10)}  - {n}' for n in metrics[split]['signature'])}",
+        "---",
+    ]
+    body = f"""
+# A {recipe.task} model
+
+{training["parameters"]:,} parameters, trained by regard on {training["examples"]:,} examples
+({training["overlong"]:,} left out as too long) in {training["steps"]:,} steps and
+{training["seconds"] / 60:.1f} minutes on {training["threads"]} threads.
+
+## Scores
+
+{_scores(metrics)}
+
+{_signatures(metrics[split]["signature"])}
+
+## Use
+
+```
+regard predict RUN "a text"
+```
+```python
+import regard
+model = regard.load("RUN")
+model.predict("a text")
+```
+
+## Made of
+
+- data fingerprint `{training["data"]}`, seed {recipe.seed}
+- the whole recipe, every default written out: `recipe.toml`
+- what happened step by step: `journal.jsonl`; the same to look at: `report.html`
+
+A model this small knows only the kind of text it was trained on; try it on yours before you rely
+on it.
+"""
+    return "\n".join(front) + "\n" + body
+
+
+def _scores(metrics: dict[str, Any]) -> str:
+    rows = ["| split | metric | model | baseline | examples |", "|---|---|---|---|---|"]
+    for split in ("valid", "test"):
+        if split not in metrics:
+            continue
+        scores = dict(metrics[split]["metrics"])
+        baseline = scores.pop("baseline")
+        rows += [
+            f"| {split} | {name} | {score:.2f} | {baseline.get(name, float('nan')):.2f} "
+            f"| {metrics[split]['count']:,} |"
+            for name, score in scores.items()
+        ]
+    return "\n".join(rows) + "\n\nThe baseline copies the source."
+
+
+def _signatures(signatures: dict[str, str]) -> str:
+    return "\n".join(f"- {name}: `{signature}`" for name, signature in signatures.items())

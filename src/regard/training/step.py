@@ -1,0 +1,96 @@
+"""One step: the batch is cut into shards, their gradients are summed, every weight moves once.
+
+    gradient = Σ over shards of ∂(sum of losses) / (number of tokens in the whole step)
+
+The loss is summed over real tokens and divided once, so that cutting a step into more shards
+changes nothing but the rounding. Every random choice in a shard is keyed by (seed, step, shard).
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+
+from regard.data.store import Store
+from regard.data.stream import Stream
+from regard.layers.dropout import keyed
+from regard.recipe.recipe import Recipe
+from regard.tasks.task import Task
+from regard.training.randomness import DROPOUT, SEGMENTATION
+from regard.training.schedule import rate_factor
+from regard.training.state import State
+
+
+class Stepped(NamedTuple):
+    """What one step did."""
+
+    loss: float
+    """Plain loss per token."""
+    tokens: int
+    rate: float
+    gradient: float
+    """Length of the gradient before clipping."""
+
+    @property
+    def finite(self) -> bool:
+        """Whether loss and gradient are numbers."""
+        return math.isfinite(self.loss) and math.isfinite(self.gradient)
+
+
+class Stepper:
+    """Takes steps.
+
+    Args:
+        recipe: The whole recipe.
+        task: What is lost.
+        store: The examples.
+        stream: Which of them come when.
+        steps: How many steps there will be; the schedule needs it.
+
+    """
+
+    def __init__(
+        self, recipe: Recipe, task: Task, store: Store, stream: Stream, steps: int
+    ) -> None:
+        self.recipe, self.task, self.store, self.stream = recipe, task, store, stream
+        self.steps = steps
+
+    def take(self, state: State, step: int) -> Stepped:
+        """Take step ``step``; the weights stay as they are if something was no number."""
+        state.model.train()
+        for weight in state.weights.values():
+            weight.grad = None
+        plain, tokens = 0.0, 0
+        for shard in range(self.recipe.training.shards):
+            lost = self._shard(state, step, shard)
+            plain, tokens = plain + lost[0], tokens + lost[1]
+        gradients = [w.grad for w in state.weights.values() if w.grad is not None]
+        length = float(torch.nn.utils.get_total_norm(gradients)) / tokens
+        settings = self.recipe.training
+        factor = rate_factor(
+            settings.schedule, step, self.steps, width=self.recipe.model.width
+        )
+        stepped = Stepped(plain / tokens, tokens, factor * settings.optimizer.rate, length)
+        if stepped.finite:
+            shorten = min(1.0, settings.clip / (length + 1e-6)) if settings.clip else 1.0
+            torch._foreach_mul_(gradients, shorten / tokens)
+            self._move(state, factor)
+        return stepped
+
+    def _shard(self, state: State, step: int, shard: int) -> tuple[float, int]:
+        seed, shards = self.recipe.seed, self.recipe.training.shards
+        numbers = self.stream.share(step, shard=shard, shards=shards)
+        if not len(numbers):
+            return 0.0, 0
+        batch = self.task.batch(self.store, numbers, (seed, SEGMENTATION, step, shard))
+        with keyed(seed, DROPOUT, step, shard):
+            loss = self.task.loss(state.model, batch)
+        loss.smoothed.backward()
+        return loss.plain, loss.tokens
+
+    def _move(self, state: State, factor: float) -> None:
+        for optimizer in state.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = factor * group["rate"]
+            optimizer.step()
+        state.follow()

@@ -1,0 +1,56 @@
+"""The papers agree with the house: generated docs are fresh, the map is true."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from regard.cli.verbs import VERBS
+from regard.recipe.document import reference
+from regard.recipe.load import load
+from regard.recipe.shipped import about, shipped
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "regard"
+
+
+def text_of(name):
+    if not (ROOT / name).is_file():
+        pytest.skip(f"{name} is not written yet")
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_recipe_reference_is_fresh():
+    assert text_of("docs/recipe.md") == reference(), "write `make docs`"
+
+
+def test_the_map_of_the_house_shows_every_room_and_no_other():
+    found = re.search(r"## The map of the house\n(.*?)(\n## |\Z)", text_of("README.md"), re.DOTALL)
+    assert found, "README.md has no heading '## The map of the house'"
+    drawn = set(re.findall(r"^[├└]── (\w+/?)(?:\.py)?\s", found[1], re.MULTILINE))
+    rooms = {f"{p.parent.name}/" for p in SOURCE.glob("*/__init__.py")}
+    files = {p.stem for p in SOURCE.glob("*.py") if p.stem != "__main__"}
+    assert drawn == rooms | files
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["width", "depth", "heads", "features", "ids", "states", "scores", "weights", "visible", "context", "memory", "body", "recipe", "run", "trace"],
+)
+def test_the_glossary_gives_every_word_of_the_house_one_meaning(word):
+    assert len(re.findall(rf"^\| \*?\*?{word}\*?\*? \|", text_of("docs/glossary.md"), re.M)) == 1
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_shipped_recipe_loads_and_says_what_it_is_for(name):
+    assert load(name).task
+    assert len(about(shipped()[name])) > 20
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_its_file(verb):
+    assert (SOURCE / "cli" / f"{verb}.py").is_file()
+
+
+def test_the_same_tests_run_here_and_on_the_machine():
+    assert text_of(".ci/run").rstrip().endswith("exec make test")

@@ -1,0 +1,112 @@
+"""The plan of the house: which room may import which. A room may always import its own files."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "regard"
+
+MAY_IMPORT = {
+    "recipe": set(),
+    "layers": set(),
+    "decoding": set(),
+    "text": set(),
+    "data": {"text"},
+    "models": {"layers"},
+    "tasks": {"data", "text", "models", "decoding", "recipe"},
+    "run": {"recipe", "text", "models", "tasks"},
+    "training": {"run", "tasks", "data", "recipe"},
+    "inference": {"run", "tasks", "data", "decoding"},
+    "explain": {"inference", "run", "models", "layers"},
+    "account": {"recipe", "models", "layers"},
+    "claims": {"layers", "models", "data", "explain", "account", "training.train"},
+    "interop": {"run", "recipe", "models", "text"},
+    "serve": {"inference", "explain", "run"},
+    "studio": {"serve", "explain", "account", "run", "recipe"},
+}
+FACES_THAT_MAY_IMPORT_ANYTHING = {"cli", "__init__", "__main__"}
+SEE_A_RECIPE_ONLY_AT_THE_DOOR = {"text", "data", "models"}
+WEB_FACES = {"serve", "studio"}
+
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def name(file):
+    return str(file.relative_to(SOURCE))
+
+
+def room_of(file):
+    return file.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def modules_imported(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: import by the full name"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def own_modules(tree):
+    return {m.removeprefix("regard.") for m in modules_imported(tree) if m.startswith("regard.")}
+
+
+def allowed_to(file):
+    room = room_of(file)
+    doors = MAY_IMPORT[room] | {room, "errors", "__version__"}
+    at_the_door = room in SEE_A_RECIPE_ONLY_AT_THE_DOOR and file.name == "from_recipe.py"
+    return doors | {"recipe"} if at_the_door else doors
+
+
+def forbidden(modules, doors):
+    return {m for m in modules if not any(f"{m}.".startswith(f"{door}.") for door in doors)}
+
+
+@pytest.mark.parametrize("file", FILES, ids=name)
+def test_a_room_imports_only_what_the_plan_allows(file):
+    if room_of(file) in FACES_THAT_MAY_IMPORT_ANYTHING | {"errors"}:
+        return
+    modules = own_modules(ast.parse(file.read_text(encoding="utf-8")))
+    assert not forbidden(modules, allowed_to(file))
+
+
+def test_the_errors_are_open_to_all_because_they_need_nothing():
+    assert own_modules(ast.parse((SOURCE / "errors.py").read_text(encoding="utf-8"))) == set()
+
+
+def test_every_room_is_in_the_plan():
+    rooms = {room_of(file) for file in FILES}
+    assert rooms <= set(MAY_IMPORT) | FACES_THAT_MAY_IMPORT_ANYTHING | {"errors"}
+
+
+@pytest.mark.parametrize("file", sorted(SOURCE.glob("cli/*.py")), ids=name)
+def test_the_terminal_opens_web_faces_only_when_they_are_started(file):
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    at_import = ast.Module([n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)], [])
+    assert not {m.split(".")[0] for m in own_modules(at_import)} & WEB_FACES
+
+
+@pytest.mark.parametrize(
+    ("room", "line", "caught"),
+    [
+        ("layers", "from regard.recipe.model import ModelSettings", True),
+        ("layers", "from regard.errors import RegardError", False),
+        ("layers", "from regard.layers import tap", False),
+        ("models", "import regard.data.source", True),
+        ("explain", "from regard import training", True),
+        ("claims", "from regard.training.train import train", False),
+        ("claims", "from regard.training.loop import Loop", True),
+        ("layers", "def later():\n    from regard.models import stack", True),
+    ],
+)
+def test_the_yardstick_itself_catches_a_wrong_door(room, line, caught):
+    file = SOURCE / room / "imagined.py"
+    assert bool(forbidden(own_modules(ast.parse(line)), allowed_to(file))) == caught
+
+
+def test_a_recipe_is_seen_only_at_the_door():
+    inside, door = SOURCE / "text" / "tokenizer.py", SOURCE / "text" / "from_recipe.py"
+    assert forbidden({"recipe.text"}, allowed_to(inside))
+    assert not forbidden({"recipe.text"}, allowed_to(door))

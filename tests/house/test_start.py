@@ -1,0 +1,71 @@
+"""A torch-free start: help, recipes and ``import regard`` never wait for torch."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+def python(code, **more):
+    environment = {"PYTHONPATH": str(SOURCE), "PATH": ""}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, **more)
+
+
+WITHOUT_TORCH = """
+import sys
+{code}
+heavy = [name for name in ("torch", "transformers", "numpy", "tokenizers") if name in sys.modules]
+sys.exit(f"imported {{heavy}}" if heavy else 0)
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import regard",
+        "import regard; regard.Recipe",
+        "from regard.recipe.load import load; load('scenes')",
+        "from regard.cli.main import main; main(['--help'])",
+        "from regard.cli.main import main; main(['--version'])",
+        "from regard.cli.main import main; main(['recipe', 'show', 'scenes'])",
+        "from regard.cli.main import main; main(['recipe', 'explain'])",
+        "from regard.cli.main import main; main(['nonsense'])",
+    ],
+)
+def test_a_start_does_not_wait_for_torch(code):
+    done = python(WITHOUT_TORCH.format(code=code))
+    assert done.returncode == 0, done.stderr
+
+
+def test_help_comes_at_once():
+    """Under 0.4 s on a quiet machine; the best of several, since the tests share its cores."""
+    code = "from regard.cli.main import main; main(['--help'])"
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        assert "Commands" in python(code).stdout
+        seconds.append(time.perf_counter() - start)
+        if seconds[-1] < 0.4:
+            break
+    assert min(seconds) < 0.8
+
+
+def test_a_name_that_is_not_public_is_refused_with_those_that_are():
+    import regard
+
+    with pytest.raises(AttributeError, match="Recipe, explain, load, train"):
+        regard.trian  # noqa: B018
+
+
+def test_the_version_is_written_once_more_only_where_packaging_needs_it():
+    import tomllib
+
+    import regard
+
+    project = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["version"] == regard.__version__

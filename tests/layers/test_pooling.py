@@ -1,0 +1,90 @@
+import pytest
+import torch
+from torch.testing import assert_close
+
+from regard.layers.pooling import AttentionPool, First, Max, Mean
+from regard.layers.tap import listen
+from regard.layers.visibility import padding
+
+BATCH, POSITIONS, WIDTH, HOPS, FEATURES = 2, 7, 5, 3, 11
+VISIBLE = padding(torch.tensor([7, 4]), POSITIONS)
+
+
+def test_one_hop_is_the_attention_of_han():
+    torch.manual_seed(0)
+    pool, states = AttentionPool(WIDTH, features=FEATURES), torch.randn(BATCH, POSITIONS, WIDTH)
+
+    u = torch.tanh(states @ pool.to_key.weight.T + pool.to_key.bias)  # eq. 5
+    a = (u @ pool.queries[0]).masked_fill(~VISIBLE[:, 0, 0], -torch.inf).softmax(-1)  # eq. 6
+    s = (a[..., None] * states).sum(1)  # eq. 7
+
+    assert_close(pool(states, visible=VISIBLE)[:, 0], s)
+
+
+def test_many_hops_are_the_structured_sentence_embedding():
+    torch.manual_seed(0)
+    pool, states = (
+        AttentionPool(WIDTH, HOPS, features=FEATURES),
+        torch.randn(BATCH, POSITIONS, WIDTH),
+    )
+    assert pool(states, visible=VISIBLE).shape == (BATCH, HOPS, WIDTH)
+
+
+def test_hops_that_look_at_different_words_pay_no_penalty():
+    pool = AttentionPool(WIDTH, HOPS, features=FEATURES)
+    apart = torch.eye(HOPS, POSITIONS).expand(BATCH, 1, HOPS, POSITIONS)
+    together = torch.eye(1, POSITIONS).expand(BATCH, 1, HOPS, POSITIONS)
+    assert_close(pool.diversity_penalty(apart), torch.zeros(BATCH))
+    assert_close(pool.diversity_penalty(together), torch.full((BATCH,), float(HOPS * (HOPS - 1))))
+
+
+def states():
+    torch.manual_seed(0)
+    return torch.randn(BATCH, POSITIONS, WIDTH)
+
+
+def test_first_is_the_first_position():
+    given = states()
+    assert_close(First()(given, visible=VISIBLE), given[:, 0])
+
+
+def test_mean_and_max_are_over_what_is_visible():
+    given = states() - 10  # all negative, so that a zero from padding would win
+    real = [given[0], given[1, :4]]
+    assert_close(Mean()(given, visible=VISIBLE), torch.stack([row.mean(0) for row in real]))
+    assert_close(Max()(given, visible=VISIBLE), torch.stack([row.amax(0) for row in real]))
+
+
+def test_one_view_serves_every_row():
+    given, everything = states(), torch.ones(1, 1, 1, POSITIONS, dtype=torch.bool)
+    assert_close(Mean()(given, visible=everything), given.mean(1))
+    assert_close(Max()(given, visible=everything), given.amax(1))
+
+
+POOLS = [First(), Mean(), Max(), AttentionPool(WIDTH, HOPS, features=FEATURES)]
+every_pool = pytest.mark.parametrize("pool", POOLS, ids=lambda pool: type(pool).__name__)
+
+
+@every_pool
+def test_pools_do_not_feel_padding(pool):
+    given = states().requires_grad_()
+    pool(given, visible=VISIBLE).square().sum().backward()
+    assert not given.grad[1, 4:].any() and given.grad[1, :4].any()
+
+
+@every_pool
+def test_a_row_that_may_see_nothing_pools_to_zero_and_learns_no_nan(pool):
+    given = states().requires_grad_()
+    pooled = pool(given, visible=padding(torch.tensor([POSITIONS, 0]), POSITIONS))
+    pooled.square().sum().backward()
+    assert not pooled[1].any() and pooled[0].all()
+    assert given.grad.isfinite().all() and not given.grad[1].any()
+
+
+def test_the_tap_of_a_pool_hears_where_it_looked():
+    pool = AttentionPool(WIDTH, HOPS, features=FEATURES)
+    with listen(pool) as heard:
+        pool(states(), visible=VISIBLE)
+    (weights,) = heard["weights"]
+    assert weights.shape == (BATCH, 1, HOPS, POSITIONS)
+    assert_close(weights.sum(-1), torch.ones(BATCH, 1, HOPS))
