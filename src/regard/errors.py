@@ -1,7 +1,7 @@
 """The only exceptions a user meets. Each states the rule, the values and the remedy.
 
 A face (the terminal, the server, the studio) turns one into two lines: ``problem`` says which rule
-was broken by which values, ``remedy`` says what to do about it. ``exit_code`` is what the shell gets.
+was broken by which values, ``remedy`` what to do about it. ``exit_code`` is what the shell gets.
 """
 
 

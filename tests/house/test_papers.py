@@ -35,7 +35,23 @@ def test_the_map_of_the_house_shows_every_room_and_no_other():
 
 @pytest.mark.parametrize(
     "word",
-    ["width", "depth", "heads", "features", "ids", "states", "scores", "weights", "visible", "context", "memory", "body", "recipe", "run", "trace"],
+    [
+        "width",
+        "depth",
+        "heads",
+        "features",
+        "ids",
+        "states",
+        "scores",
+        "weights",
+        "visible",
+        "context",
+        "memory",
+        "body",
+        "recipe",
+        "run",
+        "trace",
+    ],
 )
 def test_the_glossary_gives_every_word_of_the_house_one_meaning(word):
     assert len(re.findall(rf"^\| \*?\*?{word}\*?\*? \|", text_of("docs/glossary.md"), re.M)) == 1

@@ -15,6 +15,7 @@ from regard.layers.attention import (
     Additive,
     Attention,
     Equation,
+    Place,
     Projections,
     argmax,
     attend,
@@ -25,6 +26,7 @@ from regard.layers.attention import (
 from regard.layers.dropout import keyed
 from regard.layers.memory import Memory
 from regard.layers.norm import RMSNorm
+from regard.layers.position import Rotary
 from regard.layers.tap import listen
 from regard.layers.visibility import causal, local, padding
 
@@ -239,8 +241,20 @@ def test_a_contexts_keys_are_computed_once_and_kept(layer, states, context):
     parts = [
         layer(newest, context, visible=ANYWHERE, memory=memory) for newest in states.split(1, dim=1)
     ]
+    again = layer(states, visible=ANYWHERE, memory=memory)
     assert computed == ["key", "value"]
     whole = layer(states, context, visible=ANYWHERE)
+    assert_close(again, whole, rtol=0, atol=1e-12)
+    assert_close(torch.cat(parts, dim=1), whole, rtol=0, atol=1e-12)
+
+
+def test_queries_into_a_context_are_turned_to_where_they_stand(states, context):
+    layer = Attention(12, 3, place=Place(turn=Rotary(4))).double()
+    states, context, memory = states[..., :12], context[..., :12], Memory()
+    whole = layer(states, context, visible=ANYWHERE)
+    parts = [
+        layer(newest, context, visible=ANYWHERE, memory=memory) for newest in states.split(2, dim=1)
+    ]
     assert_close(torch.cat(parts, dim=1), whole, rtol=0, atol=1e-12)
 
 

@@ -84,7 +84,9 @@ def test_a_block_a_step_at_a_time_equals_all_at_once(order, mixer):
     into = {"context": context, "context_visible": SOURCE_VISIBLE}
     for end in range(1, POSITIONS + 1):
         newest, seen = given[:, end - 1 : end], VISIBLE[..., :end]
+        into["context"] = context if end == 1 else None
         parts.append(layer(newest, visible=seen, memory=memory, **into))
+    into["context"] = context
     whole = layer(given, visible=VISIBLE, **into)
     assert_close(torch.cat(parts, dim=1), whole, rtol=0, atol=1e-10)
 

@@ -38,6 +38,27 @@ def test_keep_repeats_drops_and_reorders_rows_of_every_tensor():
 
 def test_a_block_keeps_rows_of_both_its_memories():
     memory = BlockMemory()
-    memory.own["a"], memory.cross["b"] = torch.arange(2.0), torch.arange(2.0)
-    memory.keep(torch.tensor([1]))
-    assert memory.own["a"].tolist() == memory.cross["b"].tolist() == [1]
+    memory.own["a"], memory.cross["b"] = torch.arange(3.0), torch.arange(3.0)
+    for rows in ([2, 2, 0], [1, 0, 2], [2, 1, 0], [0, 0], [1, 0], [0]):
+        memory.keep(torch.tensor(rows))
+        assert memory.own["a"].tolist() == memory.cross["b"].tolist()
+    assert memory.cross["b"].tolist() == [0]
+
+
+def test_a_context_is_not_moved_when_answers_to_one_source_change_places():
+    memory = BlockMemory()
+    memory.cross["b"] = torch.arange(2.0)
+    memory.keep(torch.tensor([0, 0, 0, 1, 1, 1]))
+    kept = memory.cross["b"]
+    memory.keep(torch.tensor([2, 0, 0, 3, 5, 4]))
+    assert memory.cross["b"] is kept
+    memory.keep(torch.tensor([3, 0, 0, 3, 5, 4]))
+    assert memory.cross["b"].tolist() == [1, 0, 0, 1, 1, 1]
+
+
+def test_a_context_first_seen_after_rows_were_kept_belongs_to_the_rows_as_they_are_then():
+    memory = BlockMemory()
+    memory.keep(torch.tensor([0, 0]))
+    memory.cross["b"] = torch.arange(2.0)
+    memory.keep(torch.tensor([1, 0]))
+    assert memory.cross["b"].tolist() == [1, 0]

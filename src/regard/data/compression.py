@@ -4,7 +4,6 @@ import gzip
 import io
 import zlib
 from pathlib import Path
-from typing import BinaryIO, cast
 
 import zstandard
 
@@ -15,12 +14,12 @@ _ENDINGS = (".gz", ".zst")
 _CHUNK = 1 << 14
 
 
-def open_bytes(path: Path) -> BinaryIO:
+def open_bytes(path: Path) -> io.BufferedIOBase:
     """Open a file for reading, decompressed as it is read."""
     if path.suffix == ".gz":
-        return cast(BinaryIO, gzip.open(path, "rb"))
+        return gzip.GzipFile(path, "rb")
     if path.suffix == ".zst":
-        return cast(BinaryIO, io.BufferedReader(_Zstandard(path), 1 << 16))
+        return io.BufferedReader(_Zstandard(path), 1 << 16)
     return path.open("rb")
 
 

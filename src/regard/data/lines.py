@@ -6,8 +6,9 @@ other line ends that Unicode knows would tear parallel files apart.
 
 import os
 from collections.abc import Iterator
+from io import BufferedIOBase
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from regard.data.compression import BROKEN, open_bytes
 from regard.data.record import Fault, bad
@@ -58,7 +59,7 @@ def document(path: Path) -> tuple[str, int] | Fault:
     return "\n".join(found), 1
 
 
-def _raw_lines(file: BinaryIO) -> Iterator[bytes]:
+def _raw_lines(file: BufferedIOBase) -> Iterator[bytes]:
     """Lines as bytes; of an overlong one only the first ``LONGEST_LINE + 1``."""
     while raw := file.readline(LONGEST_LINE + 1):
         yield raw

@@ -163,7 +163,7 @@ class Attention(nn.Module):
         heads: Number of looks taken at once; must divide ``width``.
         equation: How a key answers a query, and where the query then looks.
         rule: What may be looked at besides what the caller forbids: causal, a window, or both.
-        place: How positions speak to queries, keys and scores; not for looking into a context.
+        place: How positions speak to queries, keys and scores; into a context, by turning only.
         projections: Whether projections add biases, and whether queries and keys are normed.
         dropout: Share of the weights dropped while training.
 
@@ -210,13 +210,15 @@ class Attention(nn.Module):
         """Look from ``states`` into ``context``; without one, into ``states`` themselves.
 
         With ``memory``, ``states`` are the new positions only, and ``visible`` answers for all
-        keys, old and new; a context's keys are computed on the first call and kept.
+        keys, old and new; a context's keys are computed on the first call and kept, so that later
+        calls may leave the context out.
         """
-        if context is None:
-            start = memory.positions if memory is not None else 0
+        start = memory.positions if memory is not None else 0
+        if memory is not None:
+            memory.positions += states.shape[1]
+        if context is None and not (memory and "context key" in memory):
             key, value = self._remembered(states, memory, start)
         else:
-            start = 0
             key, value = self._looked_up(context, memory)
         query = self._placed(self.to_query(states), self.norm_query, start)
         return self.to_output(self._join(self._mixed(query, key, value, visible)))
@@ -252,17 +254,17 @@ class Attention(nn.Module):
         value = self._split(self.to_value(states))
         if memory is None:
             return key, value
-        memory.positions += states.shape[1]
         return memory.append("key", key, dim=2), memory.append("value", value, dim=2)
 
-    def _looked_up(self, context: Tensor, memory: Memory | None) -> tuple[Tensor, Tensor]:
+    def _looked_up(self, context: Tensor | None, memory: Memory | None) -> tuple[Tensor, Tensor]:
         """Keys and values of the context, computed once."""
-        if memory is not None and "key" in memory:
-            return memory["key"], memory["value"]
+        if memory and "context key" in memory:
+            return memory["context key"], memory["context value"]
+        assert context is not None
         key = self._placed(self.to_key(context), self.norm_key, 0)
         value = self._split(self.to_value(context))
         if memory is not None:
-            memory["key"], memory["value"] = key, value
+            memory["context key"], memory["context value"] = key, value
         return key, value
 
     def _placed(self, states: Tensor, norm: nn.Module | None, start: int) -> Tensor:

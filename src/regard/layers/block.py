@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
@@ -56,11 +57,20 @@ class BlockMemory:
     """What the mixer keeps of the sequence itself."""
     cross: Memory = field(default_factory=Memory)
     """Keys and values of the context, computed once."""
+    _origin: Tensor | None = None
+    """For each row, the row it was when the context was first looked into."""
 
     def keep(self, rows: Int[Tensor, " row"]) -> None:
         """Go on with these rows, in this order; a row may be repeated or left out."""
         self.own.keep(rows)
-        self.cross.keep(rows)
+        if not self.cross:
+            return
+        # A search mostly reorders answers to one source, which look into the same context: then
+        # the larger memory need not move.
+        origin = rows if self._origin is None else self._origin[rows]
+        if self._origin is None or not torch.equal(origin, self._origin):
+            self.cross.keep(rows)
+        self._origin = origin
 
 
 class Block(nn.Module):
@@ -102,10 +112,14 @@ class Block(nn.Module):
         context_visible: Bool[Tensor, "#batch #head #position source"] | None = None,
         memory: BlockMemory | None = None,
     ) -> Float[Tensor, "batch position width"]:
-        """Carry ``states`` one layer up; with ``memory`` they are the new positions only."""
+        """Carry ``states`` one layer up; with ``memory`` they are the new positions only.
+
+        Once ``memory`` holds the context's keys, the context itself may be left out.
+        """
         own, looked = (memory.own, memory.cross) if memory is not None else (None, None)
         states = self.mixer(states, visible=visible, memory=own)
         if self.cross is not None:
-            assert context is not None and context_visible is not None
+            assert context_visible is not None
+            assert context is not None or looked, "a context can be left out once it is in memory"
             states = self.cross(states, context, visible=context_visible, memory=looked)
         return self.feed_forward(states)

@@ -78,7 +78,7 @@ def _read(
 ) -> tuple[Tensor, Tensor | tuple[Tensor, ...]]:
     """Run a cell in its own precision, as many CPUs have no LSTM in half of it."""
     with torch.autocast(states.device.type, enabled=False):
-        return cell(states.to(cell.weight_ih_l0.dtype), begin)
+        return cell(states.to(next(cell.parameters()).dtype), begin)
 
 
 def _backwards(

@@ -132,11 +132,16 @@ def _mixer(
 
 
 def _cross(settings: ModelSettings) -> Attention:
-    """Looking into another text: always attention, whatever mixes within each text."""
+    """Looking into another text: always attention, whatever mixes within each text.
+
+    Rotary positions turn here too: translations run roughly in parallel, so a look straight across
+    is the best first guess.
+    """
     mixer = settings.mixer
     if not isinstance(mixer, AttentionSettings):
         mixer = AttentionSettings(heads=math.gcd(settings.width, 4))
-    return _attention(settings, mixer)
+    turns = isinstance(settings.position, RotarySettings)
+    return _attention(settings, mixer, place=_place(settings, looks_ahead=True) if turns else None)
 
 
 def _attention(

@@ -1,8 +1,9 @@
 """A recipe written out, with nothing left unsaid: every default stands in the file."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import tomli_w
@@ -12,18 +13,25 @@ from regard.recipe.recipe import Recipe
 from regard.recipe.settings import Settings
 
 
-def dump(recipe: Recipe, *, beside: Path | None = None, comments: bool = False) -> str:
+def dump(
+    recipe: Recipe,
+    *,
+    beside: Path | None = None,
+    comments: bool = False,
+    reasons: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Return the recipe as TOML that loads back equal.
 
     What is left out (``None``) stands as a comment, since TOML has no word for it. With ``beside``,
     the folder the text will be saved in, files are named relative to that folder, as ``load`` reads
-    them. With ``comments``, every field's own sentence stands above it.
+    them. With ``comments``, every field's own sentence stands above it; ``reasons`` say, by dotted
+    path, why a value was chosen.
     """
     if beside is not None:
         recipe = Recipe.model_validate(
             rebased(recipe.model_dump(), lambda file: _seen(file, beside))
         )
-    return "\n".join(_table(recipe, "", comments)).strip() + "\n"
+    return "\n".join(_table(recipe, "", comments, reasons)).strip() + "\n"
 
 
 def _seen(file: str, beside: Path) -> str:
@@ -35,7 +43,7 @@ def _seen(file: str, beside: Path) -> str:
         return str(path)
 
 
-def _table(table: Settings, path: str, comments: bool) -> Iterator[str]:
+def _table(table: Settings, path: str, comments: bool, reasons: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines of one table: its own fields first, then the tables inside it."""
     if path:
         yield f"\n[{path}]"
@@ -44,10 +52,12 @@ def _table(table: Settings, path: str, comments: bool) -> Iterator[str]:
     for name in [name for name, value in inner.items() if not isinstance(value, Settings)]:
         if comments and fields[name].description:
             yield f"# {fields[name].description}"
+        if (where := f"{path}.{name}" if path else name) in reasons:
+            yield f"# Chosen: {reasons[where]}"
         yield _field(name, inner[name])
     for name, value in inner.items():
         if isinstance(value, Settings):
-            yield from _table(value, f"{path}.{name}" if path else name, comments)
+            yield from _table(value, f"{path}.{name}" if path else name, comments, reasons)
 
 
 def _field(name: str, value: Any) -> str:  # noqa: ANN401 - a field can be anything

@@ -7,7 +7,7 @@ So the number of the merge made is geometric,
     P(merge k is made) = share^k (1 - share),        P(none of m) = share^m,
 
 and one draw decides each step. A state of a word leads to the same few states always, so these are
-computed once; from then on a word costs a look-up per step. With ``share = 0`` every draw is 0 and
+found once; from then on a word costs a look-up per step. With ``share = 0`` every draw is 0 and
 the result is plain BPE, token for token. The library's own dropout cannot be seeded; this one is a
 function of its generator.
 """
@@ -23,14 +23,22 @@ import numpy as np
 from regard.text.layout import BYTES
 from regard.text.tokenizer import Tokenizer
 
-_State = tuple[int, ...]
-
 _LONGEST_WORD = 64  # bytes; a longer "word" has too many states, and begins in its last one
-_MOST_STATES = 300_000
+_MOST_NODES = 300_000  # some 150 MB
 _DRAWS = 4096
 
 # No token reaches across such a place, whatever stands on either side.
 _BEFORE_SPACE = re.compile(r"(?<=\S)(?= )")
+
+
+class _Node:
+    """A state of a word and the merges possible in it: (place, token), or, once made, a node."""
+
+    __slots__ = ("following", "ids")
+
+    def __init__(self, ids: tuple[int, ...]) -> None:
+        self.ids = ids
+        self.following: list[_Node | tuple[int, int]] | None = None
 
 
 class BpeDropout:
@@ -56,14 +64,14 @@ class BpeDropout:
             for rank, (left, right) in enumerate(model["merges"])
         }
         self._byte_ids = {byte: ids[byte] for byte in BYTES}
-        self._following: dict[_State, list[_State]] = {}
-        self._states: dict[str, list[_State]] = {}
+        self._nodes: dict[tuple[int, ...], _Node] = {}
+        self._words: dict[str, list[_Node]] = {}
 
     def __call__(self, texts: Sequence[str], rng: np.random.Generator) -> list[list[int]]:
         """Cut texts anew; equal generators give equal pieces."""
         draws = self._draws(rng)
         return [
-            [id for state in self._words(text) for id in self._cut(state, draws)] for text in texts
+            [id for node in self._start(text) for id in self._cut(node, draws)] for text in texts
         ]
 
     def recut(self, rows: Sequence[Sequence[int]], rng: np.random.Generator) -> list[list[int]]:
@@ -74,43 +82,51 @@ class BpeDropout:
         while True:
             yield from (rng.geometric(1.0 - self._share, size=_DRAWS) - 1).tolist()
 
-    def _words(self, text: str) -> Iterator[_State]:
-        """Begin with each word of a text: its single bytes."""
+    def _start(self, text: str) -> list[_Node]:
+        """Begin with every word of a text in single bytes."""
+        if len(self._nodes) > _MOST_NODES:
+            self._nodes.clear()
+            self._words.clear()
+        nodes: list[_Node] = []
         for chunk in _BEFORE_SPACE.split(self._tokenizer.normalized(text)):
-            states = self._states.get(chunk)
-            if states is None:
-                if len(self._states) >= _MOST_STATES:
-                    self._states.clear()
-                states = list(map(self._start, self._tokenizer.spelled_words(chunk)))
-                self._states[chunk] = states
-            yield from states
+            found = self._words.get(chunk)
+            if found is None:
+                words = self._tokenizer.spelled_words(chunk)
+                found = self._words[chunk] = [self._node(self._spelled(word)) for word in words]
+            nodes += found
+        return nodes
 
-    def _start(self, word: str) -> _State:
+    def _spelled(self, word: str) -> tuple[int, ...]:
         if len(word) > _LONGEST_WORD:
             return tuple(self._tokenizer.word_ids(word))
         return tuple(map(self._byte_ids.__getitem__, word))
 
-    def _cut(self, state: _State, draws: Iterator[int]) -> _State:
+    def _cut(self, node: _Node, draws: Iterator[int]) -> tuple[int, ...]:
         while True:
-            following = self._following.get(state)
+            following = node.following
             if following is None:
-                following = self._learn(state)
+                following = node.following = self._possible(node.ids)
             if not following or (number := next(draws)) >= len(following):
-                return state
-            state = following[number]
+                return node.ids
+            step = following[number]
+            if isinstance(step, tuple):
+                at, joined = step
+                step = self._node((*node.ids[:at], joined, *node.ids[at + 2 :]))
+                following[number] = step
+            node = step
 
-    def _learn(self, state: _State) -> list[_State]:
-        """Where each possible merge leads, best rank first and leftmost first among equals."""
+    def _possible(self, ids: tuple[int, ...]) -> list[_Node | tuple[int, int]]:
+        """List the merges possible, best rank first and leftmost first among equals."""
         possible = sorted(
             (self._merges[pair][0], at, self._merges[pair][1])
-            for at, pair in enumerate(pairwise(state))
+            for at, pair in enumerate(pairwise(ids))
             if pair in self._merges
         )
-        following = [(*state[:at], joined, *state[at + 2 :]) for _, at, joined in possible]
-        if len(self._following) >= _MOST_STATES:
-            self._following.clear()
-        self._following[state] = following
-        return following
+        return [(at, joined) for _, at, joined in possible]
+
+    def _node(self, ids: tuple[int, ...]) -> _Node:
+        """Meet again the node of a state known already: many ways lead to it."""
+        return self._nodes.setdefault(ids, _Node(ids))
 
 
 def split(

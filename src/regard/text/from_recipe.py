@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from regard.errors import RecipeError
 from regard.recipe.text import TextSettings
 from regard.text.dropout import BpeDropout
 from regard.text.tokenizer import Tokenizer
@@ -23,12 +22,4 @@ def tokenizer_from_recipe(text: TextSettings, texts: Iterable[str], *, seed: int
 
 def dropout_from_recipe(text: TextSettings, tokenizer: Tokenizer) -> BpeDropout | None:
     """Build the BPE-dropout a recipe asks for; None where it asks for none."""
-    if not text.dropout:
-        return None
-    if tokenizer.kind != "bpe":
-        raise RecipeError(
-            f'text.dropout = {text.dropout} leaves out merges, which only "bpe" has. '
-            f'Got text.tokenizer = "{tokenizer.kind}".',
-            'Set text.tokenizer = "bpe" or text.dropout = 0.',
-        )
-    return BpeDropout(tokenizer, text.dropout)
+    return BpeDropout(tokenizer, text.dropout) if text.dropout else None

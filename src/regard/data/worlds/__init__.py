@@ -9,7 +9,7 @@ from itertools import starmap
 
 from regard.data.record import Record
 from regard.data.worlds.languages import LANGUAGES, language_split
-from regard.data.worlds.scenes import scenes
+from regard.data.worlds.scenes import scenes as draw_scenes
 from regard.data.worlds.splits import to_split
 from regard.errors import UsageError
 
@@ -28,7 +28,7 @@ def open_world(name: str, split: str) -> Iterator[Record]:
 
 
 def _translations(split: str) -> Iterator[tuple[str, str]]:
-    return ((scene.source, scene.target) for scene in scenes(split))
+    return ((scene.source, scene.target) for scene in draw_scenes(split))
 
 
 def _near(name: str) -> str:

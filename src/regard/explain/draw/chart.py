@@ -22,7 +22,7 @@ font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sa
 .regard-chart .three{stroke:var(--regard-c);color:var(--regard-c)}
 .regard-chart .four{stroke:var(--regard-d);color:var(--regard-d)}
 .regard-chart .dot{fill:currentColor;stroke:none}
-@media (prefers-color-scheme:dark){.regard-chart{--regard-ink:#ece6dc;--regard-a:#ff8a4c;
+@media screen and (prefers-color-scheme:dark){.regard-chart{--regard-ink:#ece6dc;--regard-a:#ff8a4c;
 --regard-b:#5ecdc2;--regard-c:#b9a2ff;--regard-d:#e6bf55}}
 """
 
@@ -84,7 +84,7 @@ def line_chart(
     )
 
 
-def ticks(low: float, high: float, most: int = 6) -> list[float]:
+def ticks(low: float | int, high: float | int, most: int = 6) -> list[float]:
     """Give round numbers (1, 2 or 5 times a power of ten) that enclose low and high."""
     if high <= low:
         spare = abs(low) * 0.1 or 1.0
@@ -92,10 +92,10 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
     step = 10 ** math.floor(math.log10((high - low) / most))
     step *= next(times for times in (1, 2, 5, 10, 20) if (high - low) / (step * times) <= most)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [round(place * step, 10) for place in range(first, last + 1)]
+    return [float(f"{place * step:.10g}") for place in range(first, last + 1)]
 
 
-def number(value: float) -> str:
+def number(value: float | int) -> str:
     """Write a number as short as it can be read: 1200 is 1.2k."""
     if abs(value) >= 1e6:
         return f"{value / 1e6:.3g}M"

@@ -4,20 +4,25 @@ Control characters can drive a terminal, bidirectional overrides can show one te
 and some code points are not allowed in XML at all. They are dropped everywhere.
 """
 
-import unicodedata
+import re
 
 from rich.cells import cell_len
 
-_BIDIRECTIONAL = frozenset(
-    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_HIDDEN = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but for tab and line break
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidirectional marks and overrides
+    "\u00ad\u2028\u2029\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"  # invisible
+    "\ud800-\udfff\ufdd0-\ufdef"  # halves of characters, and no characters
+    + "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
+    + "]"
 )
-_INVISIBLE = frozenset("\u00ad\u2028\u2029\ufeff\ufff9\ufffa\ufffb")
 _SHOWN = str.maketrans({"\n": "⏎", "\t": "⇥"})
 
 
 def clean(text: str) -> str:
     """Drop what must not be shown; line breaks and tabs stay."""
-    return "".join(character for character in text if _showable(character))
+    return _HIDDEN.sub("", text)
 
 
 def label(word: str, most: int | None = None) -> str:
@@ -48,14 +53,3 @@ def characters(text: str) -> list[str]:
         else:
             found.append(character)
     return found
-
-
-def _showable(character: str) -> bool:
-    if character in "\n\t":
-        return True
-    if character in _BIDIRECTIONAL or character in _INVISIBLE:
-        return False
-    point = ord(character)
-    no_character = point & 0xFFFE == 0xFFFE or 0xFDD0 <= point <= 0xFDEF
-    tag = 0xE0000 <= point <= 0xE007F
-    return not no_character and not tag and unicodedata.category(character) not in ("Cc", "Cs")

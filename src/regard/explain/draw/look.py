@@ -5,7 +5,7 @@ PAGE_STYLE = """
 --line:#e4dfd5;--accent:#c2410c;--accent-ink:#9a3412;--wash:#fdf1e8;--second:#0f766e;
 --sans:ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;
 --mono:ui-monospace,"SF Mono","Cascadia Code","DejaVu Sans Mono",Menlo,Consolas,monospace}
-@media (prefers-color-scheme:dark){:root{--paper:#171512;--card:#201d19;--ink:#ece6dc;
+@media screen and (prefers-color-scheme:dark){:root{--paper:#171512;--card:#201d19;--ink:#ece6dc;
 --soft:#a49a8b;--line:#37322b;--accent:#ff8a4c;--accent-ink:#ffb086;--wash:#2d211a;
 --second:#5ecdc2}}
 *{box-sizing:border-box}
@@ -82,7 +82,7 @@ footer{margin-top:4rem;color:var(--soft);font-size:.85rem}
 .samples td{border:0;padding:.15rem 0}
 .samples td::before{content:attr(data-name);display:block;font-size:.75rem;font-weight:600;
 color:var(--soft)}}
-@media print{:root{--paper:#fff;--card:#fff}body{font-size:11pt}main{max-width:none;padding:0}
+@media print{:root{--paper:#fff}body{font-size:11pt}main{max-width:none;padding:0}
 nav,.tabs{display:none}.card,tr,svg{break-inside:avoid}h2{break-after:avoid}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 """

@@ -13,7 +13,7 @@ def text(words: str) -> str:
     return escape(clean(words), quote=True)
 
 
-def tag(name: str, /, *inside: str, **attributes: str | float) -> str:
+def tag(name: str, /, *inside: str, **attributes: str | float | int) -> str:
     """Write a tag. Attributes are escaped; what is inside must be markup already.
 
     An underscore in an attribute's name stands for a hyphen, one at its end for nothing:
@@ -26,5 +26,5 @@ def tag(name: str, /, *inside: str, **attributes: str | float) -> str:
     return f"<{name}{pairs}>" + ("" if name in _VOID else f"{''.join(inside)}</{name}>")
 
 
-def _value(value: str | float) -> str:
+def _value(value: str | float | int) -> str:
     return text(value) if isinstance(value, str) else f"{value:.5g}"

@@ -24,7 +24,7 @@ font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sa
 .regard-map .title{font-weight:600;font-size:13px}
 .regard-map .heat{fill:var(--regard-heat)}
 .regard-map .frame{fill:none;stroke:var(--regard-line);stroke-opacity:.14}
-@media (prefers-color-scheme:dark){
+@media screen and (prefers-color-scheme:dark){
 .regard-map{--regard-ink:#ece6dc;--regard-heat:#ff8a4c;--regard-line:#ece6dc}}
 """
 """Colours of every map; a page that holds several needs it once."""
@@ -112,7 +112,7 @@ def _legend(paper: _Paper, peak: float) -> list[str]:
 def _cell_size(most: int) -> float:
     """Cells shrink as the map grows, down to where labels could not be read."""
     sizes = ((24, 26.0), (48, 18.0), (160, 12.0))
-    return next((size for reach, size in sizes if most <= reach), max(900 / most, 1.5))
+    return next((size for reach, size in sizes if most <= reach), max(900 / max(most, 1), 1.5))
 
 
 def _space(words: Sequence[str]) -> float:

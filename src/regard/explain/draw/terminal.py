@@ -8,11 +8,11 @@ written downwards, and when that does not fit either, the map is folded into sev
 """
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -86,7 +86,9 @@ class TerminalMap:
         self.background = background
         self.left_out = self._what_is_left_out(weights.shape)
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[Text | Segment]:
         coloured = console.color_system is not None and not console.no_color
         side = min(max((cell_len(word) for word in self.rows), default=0), options.max_width // 4)
         if self.title:
@@ -104,7 +106,7 @@ class TerminalMap:
         if self.left_out:
             yield Text(self.left_out, style="dim")
 
-    def _header(self, panel: range, layout: _Layout, side: int) -> Iterable[RenderableType]:
+    def _header(self, panel: range, layout: _Layout, side: int) -> Iterator[Text]:
         if not layout.downwards:
             words = (_centred(self.columns[place], layout.widths[place]) for place in panel)
             yield Text(" " * (side + 1) + "".join(words).rstrip())
@@ -174,7 +176,7 @@ def _layout(words: list[str], room: int) -> _Layout:
     return _Layout(True, [3] * len(words))
 
 
-def _panels(widths: list[int], room: int) -> Iterable[range]:
+def _panels(widths: list[int], room: int) -> Iterator[range]:
     """Fold the columns so that each panel fits the room."""
     start, used = 0, 0
     for place, width in enumerate(widths):

@@ -31,7 +31,7 @@ DOING: Frames = {
     verbs.GIVING: 0.07,
     verbs.PUTTING: 0.05,
 }
-ANYTHING: Frames = DOING | {verbs.EVENTS: 0.10, verbs.STATES: 0.05, verbs.REST: 0.09}
+ANYTHING: Frames = DOING | {verbs.EVENTS: 0.10, verbs.STATES: 0.05, verbs.REST: 0.12}
 
 _TENSES = {"present": 0.50, "perfect": 0.13, "past": 0.13, "modal": 0.17, "future": 0.07}
 _TRIES = 40
@@ -71,14 +71,16 @@ def subjects_of(verb: Verb) -> tuple[str | Noun, ...]:
     """List who can do it: nouns, and pronouns where people can."""
     nouns = nouns_of(verb.subject)
     people = any("person" in noun.kinds for noun in nouns)
-    # Pronouns stand for about a fifth of the subjects, however many nouns there are.
-    names = [pronoun.german for pronoun in PRONOUNS] * max(1, len(nouns) // 12)
+    # A quarter of the subjects, and twice "ich", since it makes a form of its own.
+    names = [pronoun.german for pronoun in (ICH, *PRONOUNS)] * max(1, len(nouns) // 12)
     return (*nouns, *(names if people else ()))
 
 
 def _parts(
     chance: Chance, verb: Verb, subject: Noun | None, asked: str
 ) -> tuple[str | Noun, Noun | Relation | None]:
+    if subject is not None and subject not in nouns_of(verb.subject):
+        raise Unlucky
     for _ in range(_TRIES):
         who = subject or chance.pick(subjects_of(verb))
         what = None if asked else _complement(chance, verb)
@@ -186,7 +188,9 @@ def _modals(clause: Clause) -> tuple[verbs.Modal, ...]:
 
 
 def _willing(clause: Clause) -> bool:
-    subject = clause.subject
+    subject, verb = clause.subject, clause.verb
+    if verb is not None and verb.infinitive in ("vergessen", "verlieren"):
+        return False
     return not isinstance(subject, Phrase) or "person" in subject.noun.kinds
 
 

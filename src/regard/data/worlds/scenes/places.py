@@ -38,9 +38,11 @@ near : vor dative : in front of : Haus Schule Restaurant Laden Tür
 meet : an dative : at : Bahnhof
 meet : in dative : in : Stadt Dorf
 seat : auf dative : on : Sofa Bett Bank Teppich
-shopping : in dative : in : Stadt Laden
+shopping : in dative : in : Stadt Dorf
 shopping : auf dative : at : Markt
 water : in dative : in : See Fluss
+shelf : auf dative : on : Tisch Regal
+shelf : neben dative : beside : Bett Sofa
 surface : auf dative : on : Tisch Regal Stuhl Bett Teppich
 surface : unter dative : under : Tisch Bett Stuhl
 surface : neben dative : beside : Bett Lampe Sofa

@@ -61,7 +61,7 @@ def open_question(chance: Chance) -> Sentence:
     word, translation, frames = chance.pick(_OPEN)
     tense = chance.pick(("still", "still", "perfect"))
     clause = draw_clause(chance, frames, tense=tense, asked=word)
-    if clause.negated or indefinite(clause):
+    if clause.negated or indefinite(clause) or clause.person == "first":
         raise Unlucky
     return asked(clause._replace(manner=None), (word, translation))
 

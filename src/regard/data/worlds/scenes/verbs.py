@@ -63,7 +63,7 @@ person : zurück+kommen kommt zurückgekommen* : come/back came come :
 """
 
 _REST = """
-upright : stehen steht gestanden : stand stood stood : surface
+upright : stehen steht gestanden : stand stood stood : shelf
 flat : liegen liegt gelegen : lie lay lain : surface
 Auto Fahrrad Bus : stehen steht gestanden : stand stood stood : parking
 coach : stehen steht gestanden : stand stood stood : platform
@@ -92,7 +92,7 @@ person : tragen trägt getragen : carry : luggage dishes Bild Lampe Stuhl
 person : suchen sucht gesucht : look/for : fruit paper portable clothing pet
 person : reparieren repariert repariert : repair : machine furniture Dach Zaun Mauer
 person : waschen wäscht gewaschen : wash : clothing Auto Hund fruit
-person : malen malt gemalt : paint : Bild animal building green water plant hill Blume
+person : malen malt gemalt : paint : Bild animal place Blume Boot
 person : füttern füttert gefüttert : feed fed fed : animal
 person : bauen baut gebaut : build built built : Haus Boot Mauer Brücke Regal
 person : backen backt gebacken : bake : baked
@@ -100,7 +100,7 @@ person : kochen kocht gekocht : cook : Suppe Reis Kartoffel Ei
 person : schneiden schneidet geschnitten : cut cut cut : Kuchen Brot fruit Käse
 person : besuchen besucht besucht : visit : person
 person : begrüßen begrüßt begrüßt : greet : person
-person : fotografieren fotografiert fotografiert : photograph : person animal building town structure
+person : fotografieren fotografiert fotografiert : photograph : person animal place
 hunter : jagen jagt gejagt : chase : prey
 young pet : fangen fängt gefangen : catch caught caught : Ball
 hunter Bär : fangen fängt gefangen : catch caught caught : Maus Fisch
@@ -115,9 +115,9 @@ person : ein+laden lädt eingeladen : invite : person
 person : ab+holen holt abgeholt : pick/up : person luggage
 person : auf+heben hebt aufgehoben : pick/up : fruit bouquet paper portable
 person : auf+räumen räumt aufgeräumt : tidy/up : Zimmer Küche Büro
-person : an+schauen schaut angeschaut : look/at : Bild animal Blume machine building town furniture
-person : auf+machen macht aufgemacht : open : opening luggage Brief Geschenk Flasche
-person : zu+machen macht zugemacht : close : opening luggage
+person : an+schauen schaut angeschaut : look/at : Bild animal Blume machine place furniture
+person : auf+machen macht aufgemacht : open : opening Koffer Tasche Kiste Brief Geschenk Flasche
+person : zu+machen macht zugemacht : close : opening Koffer Tasche Kiste
 person : an+ziehen zieht angezogen : put/on put put : clothing
 person : aus+ziehen zieht ausgezogen : take/off took taken : Schuh Mantel Jacke Hut
 person : an+machen macht angemacht : turn/on : switched
@@ -128,7 +128,7 @@ person : mit+bringen bringt mitgebracht : bring brought brought : food toy Blume
 """
 
 _EVENTS = """
-person animal : sehen sieht gesehen : see saw seen : person animal vehicle building structure plant
+person animal : sehen sieht gesehen : see saw seen : person animal vehicle place
 person animal : hören hört gehört : hear heard heard : animal person Zug
 person : finden findet gefunden : find found found : fruit bouquet paper portable clothing pet
 person : vergessen vergisst vergessen : forget forgot forgotten : Schlüssel luggage clothing Brief

@@ -1,0 +1,57 @@
+"""``regard init``: a complete recipe for data that nobody has described yet."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli.options import AsJson
+from regard.cli.screen import print_json, print_text
+from regard.errors import UsageError
+
+
+def init(
+    task: Annotated[str, typer.Argument(help="What the model is to answer: translation.")],
+    data: Annotated[
+        list[str],
+        typer.Option("--data", help="A file to learn from; give both sides of a pair."),
+    ],
+    out: Annotated[Path, typer.Option(help="The recipe to write; it must be new.")] = Path(
+        "recipe.toml"
+    ),
+    as_json: AsJson = False,
+) -> None:
+    """Look at your data and write a complete recipe for it, with the reasons as comments.
+
+    Examples:
+        regard init translation --data train.de --data train.en
+        regard init translation --data pairs.tsv --out small.toml
+
+    """
+    from regard.recipe.dump import dump
+    from regard.recipe.load import rebased
+    from regard.recipe.recipe import Recipe
+    from regard.tasks.from_recipe import TASKS
+    from regard.tasks.suggestion import suggest
+
+    if task not in TASKS:
+        raise UsageError(
+            f"there is no task {task!r}; the tasks are {', '.join(TASKS)}.", "Name one of them."
+        )
+    if out.exists():
+        raise UsageError(
+            f"a recipe is not overwritten. {out} exists.", "Name another with --out."
+        )
+    found = suggest(task, data)
+    placed = rebased(found.recipe.model_dump(), lambda file: str(Path(file).absolute()))
+    recipe = Recipe.model_validate(placed)
+    out.write_text(
+        dump(recipe, beside=out.absolute().parent, comments=True, reasons=found.reasons),
+        encoding="utf-8",
+    )
+    if as_json:
+        print_json({"recipe": str(out), "reasons": found.reasons})
+        return
+    for path, reason in found.reasons.items():
+        print_text(f"{path}: {reason}")
+    print_text(f"\nwrote {out}; next: regard check {out}, then regard train {out}")

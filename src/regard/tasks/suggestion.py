@@ -1,0 +1,101 @@
+"""A recipe for data that nobody has described yet: look at it, choose, and say why."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from regard.data.compression import plain_name
+from regard.data.source import read
+from regard.errors import DataError
+from regard.recipe.load import make
+from regard.recipe.recipe import Recipe
+from regard.tasks.from_recipe import TASKS
+
+MOST_LOOKED_AT = 200_000
+SMALL = 20_000  # pairs below which a model has little to learn from
+LARGE = 150_000  # pairs above which a wider model pays
+
+
+class Suggestion(NamedTuple):
+    """A recipe and the reason for each choice, by dotted path."""
+
+    recipe: Recipe
+    reasons: dict[str, str]
+
+
+class Seen(NamedTuple):
+    """What a look at the data showed."""
+
+    examples: int
+    more: bool
+    """Whether there are more examples than were looked at."""
+    words: float
+    """Mean number of words of the longest field."""
+    longest: int
+    """Words of the longest text."""
+
+
+def suggest(task: str, files: Sequence[str]) -> Suggestion:
+    """Look at ``files`` and choose a recipe for ``task``."""
+    seen = _look(task, files)
+    told = f"{'over ' if seen.more else ''}{seen.examples:,} pairs of {seen.words:.0f} words"
+    width = 128 if seen.examples < LARGE else 256
+    vocabulary = int(np.clip(round(seen.examples**0.5 * 24, -3), 1000, 8000))
+    tables: dict[str, Any] = {
+        "task": task,
+        "data": {"train": list(files), "languages": _languages(files)},
+        "text": {"vocabulary": vocabulary, "longest": max(128, 4 * seen.longest)},
+        "model": {
+            "width": width,
+            "depth": 3,
+            "feed_forward": 4 * width,
+            "norm": "layer",
+            "dropout": 0.2 if seen.examples < SMALL else 0.1,
+            "position": {"kind": "rotary", "base": 100.0},
+            "start": {"lexicon": True},
+        },
+        "training": {
+            "budget": "15min",
+            "batch_tokens": 2200,
+            "optimizer": {
+                "kind": "muon",
+                "rate": 0.03,
+                "rest": {"rate": 3e-3, "betas": [0.9, 0.95], "weight_decay": 0.0},
+            },
+        },
+    }
+    reasons = {
+        "text.vocabulary": f"grows with the square root of the corpus; there are {told}.",
+        "text.longest": f"the longest text has {seen.longest} words; pieces may be four to a word.",
+        "model.width": f"{told}: a wider model would not be trained enough in the time.",
+        "model.dropout": "the fewer the examples, the more is silenced against learning by heart.",
+        "model.start.lexicon": "a word-for-word lexicon costs seconds and saves the first epochs.",
+        "data.holdout": "no files to choose by were given, so a share of train is held out.",
+        "training.budget": "long enough for a first model; an hour gives a better one.",
+        "training.optimizer.kind": "learns several times faster than adamw at this size.",
+    }
+    return Suggestion(make(tables, source="the suggested recipe"), reasons)
+
+
+def _look(task: str, files: Sequence[str]) -> Seen:
+    counts = []
+    for record in read(files, expected=TASKS[task].fields, on_bad_line="skip"):
+        counts.append(max(len(field.split()) for field in record.fields))
+        if len(counts) > MOST_LOOKED_AT:
+            break
+    if not counts:
+        raise DataError(
+            f"data must hold at least one example. Got none in {', '.join(files)}.",
+            "Check that the files are the right ones; `regard init --help` shows the forms.",
+        )
+    examples = min(len(counts), MOST_LOOKED_AT)
+    return Seen(examples, len(counts) > MOST_LOOKED_AT, float(np.mean(counts)), max(counts))
+
+
+def _languages(files: Sequence[str]) -> list[str]:
+    """``train.de`` and ``train.en``: the endings name the languages."""
+    endings = [plain_name(Path(file)).suffix.removeprefix(".") for file in files]
+    named = len(endings) == 2 and all(2 <= len(e) <= 3 and e.isalpha() for e in endings)
+    return endings if named and len(set(endings)) == 2 else []

@@ -1,0 +1,234 @@
+"""Training: a run folder that is whole, the same bits for the same recipe, resumed or not."""
+
+import json
+import os
+import signal
+from hashlib import sha256
+
+import pytest
+
+from regard.errors import DiskError, RunError, Stopped, TrainingError, UsageError
+from regard.run import Run, read_journal
+from regard.training import checkpoint
+from regard.training.loop import spread
+from regard.training.train import train
+from regard.training.watcher import Nobody
+
+MUON = {"optimizer": {"kind": "muon"}}
+
+
+def bits(run):
+    return sha256((run.folder / "model.safetensors").read_bytes()).hexdigest()
+
+
+class StopAt(Nobody):
+    """Raises a signal in the middle of a training."""
+
+    def __init__(self, step, act):
+        self.at, self.act = step, act
+
+    def step(self, progress):
+        if progress.step == self.at:
+            self.act()
+
+
+class Killed(BaseException):
+    """Stands for a process that ends without a word."""
+
+
+def kill():
+    raise Killed
+
+
+def test_a_run_folder_holds_everything(recipe, tmp_path):
+    run = train(recipe(), tmp_path / "run")
+    names = {file.name for file in run.folder.iterdir()}
+    assert names == {
+        "recipe.toml",
+        "tokenizer.json",
+        "model.safetensors",
+        "config.json",
+        "journal.jsonl",
+        "metrics.json",
+        "README.md",
+        "regard.json",
+        "checkpoints",
+    }
+    assert run.summary["steps"] == 9
+    assert set(run.summary["metrics"]) == {"bleu", "chrf", "baseline"}
+    assert "tok:13a" in run.summary["signature"]["bleu"]
+    assert run.recipe == recipe()
+
+
+def test_the_same_recipe_gives_the_same_bits_and_another_seed_others(recipe, tmp_path):
+    first = bits(train(recipe(), tmp_path / "a"))
+    assert bits(train(recipe(), tmp_path / "b")) == first
+    assert bits(train(recipe(seed=2), tmp_path / "c")) != first
+
+
+@pytest.mark.parametrize("stopped_after", [1, 3, 4, 8])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"training": MUON},
+        {"training": {"shards": 2, "ema": 0.9}},
+        {"training": {"keep": "best"}, "text": {"dropout": 0.2}},
+        {"training": {"average": 2}},
+    ],
+    ids=["adamw", "muon", "shards and ema", "best and bpe-dropout", "average"],
+)
+def test_a_killed_run_resumes_to_the_same_bits(recipe, tmp_path, changes, stopped_after):
+    merged = {**changes, "training": {**recipe().training.model_dump(), **changes.get("training", {})}}
+    made = recipe(**merged)
+    undisturbed = train(made, tmp_path / "undisturbed")
+    with pytest.raises(Killed):
+        train(made, tmp_path / "killed", watcher=StopAt(stopped_after, kill))
+    resumed = train(made, tmp_path / "killed", resume=True)
+    assert bits(resumed) == bits(undisturbed)
+    assert resumed.metrics["test" if "test" in resumed.metrics else "valid"] == undisturbed.metrics[
+        "test" if "test" in undisturbed.metrics else "valid"
+    ]
+
+
+def test_a_signal_lets_the_step_finish_and_saves(recipe, tmp_path):
+    undisturbed = train(recipe(), tmp_path / "undisturbed")
+    act = lambda: os.kill(os.getpid(), signal.SIGTERM)  # noqa: E731
+    with pytest.raises(Stopped) as caught:
+        train(recipe(), tmp_path / "run", watcher=StopAt(4, act))
+    assert caught.value.exit_code == 143
+    newest = checkpoint.newest(tmp_path / "run" / "checkpoints", print)
+    assert checkpoint.load(newest).state["step"] in (4, 5)
+    assert bits(train(recipe(), tmp_path / "run", resume=True)) == bits(undisturbed)
+
+
+def test_shards_change_nothing_but_the_rounding(recipe, tmp_path):
+    plain = recipe(model={**recipe().model.model_dump(), "dropout": 0.0})
+    sharded = recipe(
+        model={**recipe().model.model_dump(), "dropout": 0.0},
+        training={**recipe().training.model_dump(), "shards": 4},
+    )
+    one, four = train(plain, tmp_path / "one"), train(sharded, tmp_path / "four")
+    for (name, a), (_, b) in zip(
+        one.model.named_parameters(), four.model.named_parameters(), strict=True
+    ):
+        assert a.allclose(b, atol=2e-4), name
+
+
+def test_a_changed_recipe_is_refused_with_the_field_named(recipe, tmp_path):
+    with pytest.raises(Killed):
+        train(recipe(), tmp_path / "run", watcher=StopAt(5, kill))
+    changed = recipe(training={**recipe().training.model_dump(), "label_smoothing": 0.2})
+    with pytest.raises(UsageError, match=r"training.label_smoothing was 0.1; now it is 0.2"):
+        train(changed, tmp_path / "run", resume=True)
+
+
+def test_changed_data_is_refused(recipe, tmp_path):
+    with pytest.raises(Killed):
+        train(recipe(), tmp_path / "run", watcher=StopAt(5, kill))
+    for side in "xy":
+        with (tmp_path / f"train.{side}").open("a") as file:
+            file.write("a g m\n")
+    with pytest.raises(UsageError, match=r"data was .*; now it is"):
+        train(recipe(), tmp_path / "run", resume=True)
+
+
+def test_a_run_folder_that_exists_is_refused_and_left_alone(recipe, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "mine.txt").write_text("mine")
+    with pytest.raises(UsageError, match="exists") as caught:
+        train(recipe(), tmp_path / "run")
+    assert "--resume" in caught.value.remedy
+    assert [file.name for file in (tmp_path / "run").iterdir()] == ["mine.txt"]
+
+
+def test_bad_data_leaves_no_folder_behind(recipe, tmp_path):
+    (tmp_path / "train.y").write_text("one line only\n")
+    with pytest.raises(Exception, match=r"train\.[xy]"):
+        train(recipe(), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_finished_run_is_not_resumed(recipe, tmp_path):
+    train(recipe(), tmp_path / "run")
+    with pytest.raises(UsageError, match="finished"):
+        train(recipe(), tmp_path / "run", resume=True)
+
+
+def test_two_processes_do_not_write_one_run(recipe, tmp_path):
+    def again():
+        with pytest.raises(UsageError, match="one process at a time"):
+            train(recipe(), tmp_path / "run", resume=True)
+
+    train(recipe(), tmp_path / "run", watcher=StopAt(2, again))
+
+
+def test_the_journal_tells_every_step_once_after_a_resumption(recipe, tmp_path):
+    with pytest.raises(Killed):
+        train(recipe(), tmp_path / "run", watcher=StopAt(8, kill))
+    train(recipe(), tmp_path / "run", resume=True)
+    told = [line["step"] for line in read_journal(tmp_path / "run" / "journal.jsonl") if line["event"] == "evaluation"]
+    assert told == sorted(set(told))
+
+
+def test_patience_ends_a_training_that_no_longer_gets_better(recipe, tmp_path):
+    made = recipe(
+        training={
+            **recipe().training.model_dump(),
+            "budget": "40 steps",
+            "evaluations": 40,
+            "patience": 2,
+            "optimizer": {"kind": "adamw", "rate": 1e-12},
+        }
+    )
+    assert train(made, tmp_path / "run").summary["steps"] == 3
+
+
+def test_a_loss_that_is_no_number_stops_with_the_examples_named(recipe, tmp_path, monkeypatch):
+    from regard.tasks.losses import Loss
+    from regard.tasks.translation import Translation
+
+    true = Translation.loss
+
+    def poisoned(self, model, batch):
+        lost = true(self, model, batch)
+        return Loss(lost.smoothed * float("nan"), float("nan"), lost.tokens)
+
+    monkeypatch.setattr(Translation, "loss", poisoned)
+    with pytest.raises(TrainingError, match="examples"):
+        train(recipe(), tmp_path / "run")
+    for folder in checkpoint.checkpoints(tmp_path / "run" / "checkpoints"):
+        for tensors in checkpoint.load(folder).tensors.values():
+            assert all(tensor.isfinite().all() for tensor in tensors.values())
+
+
+def test_a_full_disk_is_told_with_its_own_exit_code(recipe, tmp_path, monkeypatch):
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoint, "save_file", full)
+    with pytest.raises(DiskError, match="No space left") as caught:
+        train(recipe(), tmp_path / "run")
+    assert caught.value.exit_code == 74
+
+
+def test_time_is_turned_into_steps_that_the_run_remembers(recipe, tmp_path):
+    made = recipe(training={**recipe().training.model_dump(), "budget": "0.5s"})
+    run = train(made, tmp_path / "run")
+    start = json.loads((run.folder / "journal.jsonl").read_text().splitlines()[0])
+    assert start["steps"] == run.summary["steps"] >= 1
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "recipe.toml", "metrics.json"])
+def test_a_file_of_another_run_is_refused(recipe, tmp_path, name):
+    one, two = train(recipe(), tmp_path / "one"), train(recipe(seed=3), tmp_path / "two")
+    text = {"tokenizer": "characters"}
+    other = train(recipe(text=text), tmp_path / "three") if name == "tokenizer.json" else two
+    (one.folder / name).write_bytes((other.folder / name).read_bytes())
+    with pytest.raises(RunError, match=name):
+        Run(one.folder)
+
+
+def test_evaluations_are_spread_evenly_and_end_with_the_last_step():
+    assert sorted(spread(4, 10)) == [2, 5, 8, 10]
+    assert spread(10, 3) == {1, 2, 3}
