@@ -13,7 +13,6 @@ __all__ = ["Recipe", "explain", "load", "train"]
 _HOMES = {
     "train": "regard.training.train",
     "load": "regard.inference.predictor",
-    "explain": "regard.explain.explain",
     "Recipe": "regard.recipe.recipe",
 }
 
@@ -22,8 +21,10 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"regard has no {name!r}; its public names are {', '.join(__all__)}")
+    if name == "explain":  # a room and a public name: importing anything in it must not change it
+        return import_module("regard.explain")
     found = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return found
 

@@ -1,5 +1,6 @@
 import io
 import json
+import sys
 
 import pytest
 from hypothesis import given
@@ -35,12 +36,16 @@ def test_json_holds_no_number_that_is_none(capsys):
     assert shown.count("\n") == 1
 
 
-def test_a_terminal_that_cannot_show_a_letter_shows_a_question_mark(monkeypatch):
+def test_a_terminal_that_cannot_show_a_letter_shows_a_question_mark():
     screen = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    monkeypatch.setattr("sys.stdout", screen)
-    print_text("Grüße")
+    print_text("Grüße", to=screen)
     screen.flush()
     assert screen.buffer.getvalue() == b"Gr??e\n"
+
+
+def test_a_line_for_people_can_go_beside_the_answer(capsys):
+    print_text("3 tokens did not fit", to=sys.stderr)
+    assert capsys.readouterr() == ("", "3 tokens did not fit\n")
 
 
 def test_rows_stand_in_two_columns(capsys):

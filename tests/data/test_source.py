@@ -98,10 +98,10 @@ def test_fasttext_labels_come_back(tmp_path, pairs):
 @given(texts=st.lists(field, min_size=1))
 def test_documents_and_lines_come_back(tmp_path, texts):
     path = put(tmp_path / "train.txt", "\n\n".join(texts))
-    assert fields([path]) == [(text,) for text in texts]
+    assert fields([path], expected=1) == [(text,) for text in texts]
     put(path, lines_of(texts))
     assert fields([path], format="lines") == [(text,) for text in texts]
-    assert fields([path]) == [("\n".join(texts),)]
+    assert fields([path], expected=1) == [("\n".join(texts),)]
 
 
 @often
@@ -112,11 +112,8 @@ def test_catalogues_come_back(tmp_path, pairs):
     catalogue.metadata = {"Content-Type": "text/plain; charset=utf-8"}
     for source, target in pairs:
         catalogue.append(polib.POEntry(msgid=source, msgstr=target))
-    # polib itself wraps at the odd line ends Unicode knows, which is no concern of the reader.
-    catalogue.wrapwidth = 0
     path = put(tmp_path / "de.po", str(catalogue))
-    written = polib.pofile(str(catalogue))
-    assert fields([path], expected=2) == [(entry.msgid, entry.msgstr) for entry in written]
+    assert fields([path], expected=2) == pairs
 
 
 @often
@@ -156,7 +153,7 @@ def test_folders_come_back_with_their_names_as_labels(tmp_path):
 
 
 def test_worlds_are_read_like_files():
-    first = next(iter(read(["world:scenes"], expected=2, split="test")))
+    first = next(iter(read(["world:reverse"], expected=2, split="test")))
     assert isinstance(first, Record) and len(first.fields) == 2
 
 
@@ -181,10 +178,13 @@ def test_several_corpora_stand_one_after_another(tmp_path):
 
 
 def test_compressed_frames_are_read_one_after_another(tmp_path):
+    texts = [str(number**61) for number in range(2, 503)]
+    whole = lines_of(texts).encode()
     for ending, pack in {".gz": gzip.compress, ".zst": zstandard.compress}.items():
-        path = put(tmp_path / f"a.txt{ending}", pack(b"eins\nzw") + pack(b"ei\n" * 70_000))
-        found = fields([path], format="lines")
-        assert (found[:3], len(found)) == ([("eins",), ("zwei",), ("ei",)], 70_001)
+        parts = [pack(whole[start : start + 4999]) for start in range(0, len(whole), 4999)]
+        path = put(tmp_path / f"a.txt{ending}", b"".join(parts))
+        assert path.stat().st_size > 30_000
+        assert fields([path], format="lines") == [(text,) for text in texts]
 
 
 def test_usual_headers_need_no_names(tmp_path):
@@ -407,17 +407,13 @@ WRITERS = {
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_memory_does_not_grow_with_the_file(tmp_path, name):
-    def peak(count: int) -> int:
-        frame = ("<tmx>", "</tmx>") if name == "a.tmx" else ("", "")
-        body = "".join(WRITERS[name](f"Haus {number}") for number in range(count))
-        path = put(tmp_path / f"{name}.gz", gzip.compress((frame[0] + body + frame[1]).encode(), 1))
-        tracemalloc.start()
-        read_in = sum(1 for _ in read([path], expected=1 if name == "a.txt" else 2))
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        # Plain text without a blank line is one document, cut into bounded ones.
-        assert read_in == count or (name == "a.txt" and read_in < count)
-        return most
-
-    peak(10)
-    assert peak(24_000) < 1.3 * peak(12_000)
+    frame = ("<tmx>", "</tmx>") if name == "a.tmx" else ("", "")
+    body = WRITERS[name]("Haus " * 200) * 1009
+    path = put(tmp_path / name, frame[0] + body + frame[1])
+    tracemalloc.start()
+    read_in = sum(1 for _ in read([path], expected=1 if name == "a.txt" else 2))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Plain text without a blank line is one document, cut into bounded ones.
+    assert read_in == (11 if name == "a.txt" else 1009)
+    assert most < 500_000 < path.stat().st_size / 2

@@ -55,6 +55,13 @@ def test_help_comes_at_once():
     assert min(seconds) < 0.8
 
 
+@pytest.mark.parametrize("order", ["train load explain Recipe", "explain Recipe load train"])
+def test_every_public_name_is_there_in_any_order(order):
+    code = f"import regard\nfor name in {order.split()}: assert getattr(regard, name), name"
+    done = python(code + "\nimport regard.explain.trace\nassert regard.explain.trace")
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_name_that_is_not_public_is_refused_with_those_that_are():
     import regard
 

@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rest = [word for word in given[:texts] if word != _TRACEBACK] + given[texts:]
     try:
         done = build(rest)(rest, prog_name="regard", standalone_mode=False)
+        sys.stdout.flush()  # here, where a reader who has left can still be forgiven
         return done if isinstance(done, int) else 0
     except Exception as error:
         if traced:

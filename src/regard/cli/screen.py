@@ -1,7 +1,6 @@
 """What is printed: one JSON object for programs, words for people, and nothing that bites."""
 
 import json
-import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -24,10 +23,11 @@ def print_json(answer: Mapping[str, Any]) -> None:
     print_text(json.dumps(_finite(answer), ensure_ascii=False, allow_nan=False, default=str))
 
 
-def print_text(text: str) -> None:
-    """Print a line, whatever the terminal's encoding can show of it."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(f"{text}\n".encode(encoding, "replace").decode(encoding))
+def print_text(text: str, *, to: Any = None) -> None:  # noqa: ANN401 - any open text file
+    """Print a line to stdout or elsewhere, whatever its encoding can show of it."""
+    screen = to or sys.stdout
+    encoding = screen.encoding or "utf-8"
+    screen.write(f"{text}\n".encode(encoding, "replace").decode(encoding))
 
 
 def print_rows(rows: Iterable[tuple[str, str]]) -> None:
@@ -42,13 +42,7 @@ def console(*, to_stderr: bool = False) -> "Console":
     """Return a rich console that honours NO_COLOR and FORCE_COLOR and takes no markup from text."""
     from rich.console import Console
 
-    return Console(
-        stderr=to_stderr,
-        markup=False,
-        highlight=False,
-        emoji=False,
-        no_color="NO_COLOR" in os.environ or None,
-    )
+    return Console(stderr=to_stderr, markup=False, highlight=False, emoji=False)
 
 
 def _bites(character: str) -> bool:

@@ -130,9 +130,11 @@ def _detect(paths: list[Path], request: Request) -> str:
         )
     if formats[0]:
         return formats[0]
-    if _begins_with_label(paths[0]):
+    if request.expected == 1:
+        return "text"
+    if not _are_sides(paths) and _begins_with_label(paths[0]):
         return "fasttext"
-    return "text" if request.expected in (None, 1) and not _are_sides(paths) else "parallel"
+    return "text" if request.expected is None and not _are_sides(paths) else "parallel"
 
 
 def _by_name(path: Path) -> str:

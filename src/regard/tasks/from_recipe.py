@@ -44,7 +44,7 @@ def examples(recipe: Recipe, split: str) -> Examples:
         )
     if split == "test" and not files["test"]:
         return examples(recipe, "valid")
-    if files["valid"]:
+    if files["valid"] or split == "test":
         return lambda: _read(recipe, files[split], split)
     wanted = split == "valid"
     share, seed = recipe.data.holdout, recipe.seed

@@ -76,7 +76,7 @@ def suggest(task: str, files: Sequence[str]) -> Suggestion:
         "training.budget": "long enough for a first model; an hour gives a better one.",
         "training.optimizer.kind": "learns several times faster than adamw at this size.",
     }
-    return Suggestion(make(tables, source="the suggested recipe"), reasons)
+    return Suggestion(make(tables), reasons)
 
 
 def _look(task: str, files: Sequence[str]) -> Seen:

@@ -12,6 +12,16 @@ from regard.data.record import Fault, Found, Request, examined
 _LINE = re.compile(r"\(line (\d+)\)")
 
 
+class _Content(str):
+    """A catalogue for polib, whose lines end with line feeds only, as they do in a file."""
+
+    __slots__ = ()
+
+    def splitlines(self, keepends: bool = False) -> list[str]:
+        assert not keepends
+        return self.split("\n")
+
+
 def read_po(files: Sequence[Path], request: Request) -> Iterator[Found]:
     """Read (message, translation); untranslated, fuzzy and obsolete entries are passed over."""
     for path in files:
@@ -22,7 +32,7 @@ def read_po(files: Sequence[Path], request: Request) -> Iterator[Found]:
             continue
         try:
             # The line feed at the end keeps polib from taking the text for a file's name.
-            catalogue = polib.pofile(text[0] + "\n", encoding="utf-8")
+            catalogue = polib.pofile(_Content(text[0] + "\n"), encoding="utf-8")
         except (OSError, ValueError, IndexError, UnicodeError) as error:
             yield _broken(path, error)
             continue

@@ -83,7 +83,9 @@ footer{margin-top:4rem;color:var(--soft);font-size:.85rem}
 .samples td::before{content:attr(data-name);display:block;font-size:.75rem;font-weight:600;
 color:var(--soft)}}
 @media print{:root{--paper:#fff}body{font-size:11pt}main{max-width:none;padding:0}
-nav,.tabs{display:none}.card,tr,svg{break-inside:avoid}h2{break-after:avoid}
+nav,.tabs{display:none}section{margin-top:1.4rem}.charts{grid-template-columns:1fr 1fr}
+.head{display:block}.scroll svg{max-width:100%;height:auto}
+.card,tr,svg{break-inside:avoid}h2,.hint{break-after:avoid}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 """
 

@@ -25,7 +25,7 @@ _SINGULAR = {THE: 0.50, A: 0.42, THIS: 0.08}
 _MASS = {THE: 0.35, NONE: 0.60, THIS: 0.05}
 _PLURAL = {THE: 0.40, NONE: 0.52, THIS: 0.08}
 _DEFINITE = {THE: 0.9, THIS: 0.1}
-_FEW = 6
+_FEW = 10
 
 
 def draw_subject(chance: Chance, name: str | Noun, *, definite: bool = False) -> Subject:

@@ -65,7 +65,7 @@ dunkel dunkl : dark : inside Wald Straße : dunkler : darker
 rot : red : clothing vehicle luggage vessel furniture opening toy Apfel Tomate Kirsche Blume colour
 blau : blue : clothing machine vehicle luggage vessel furniture opening toy Blume colour
 grün : green : clothing vehicle luggage vessel furniture opening toy Apfel Birne Wiese colour
-gelb : yellow : clothing vehicle luggage vessel toy Birne Blume Banane colour
+gelb : yellow : Vogel clothing vehicle luggage vessel toy Birne Blume Banane colour
 schwarz : black : clothing machine vehicle luggage furniture pet Pferd Kuh Schaf Vogel Ziege colour
 weiß : white : clothing machine vehicle furniture opening vessel pet farm Vogel Maus colour
 braun : brown : clothing luggage furniture opening pet Pferd Kuh Bär Ziege Kaninchen colour
