@@ -11,13 +11,40 @@ __version__ = "0.1.0"
 __all__ = ["Recipe", "explain", "load", "train"]
 
 _HOMES = {
-    "train": "regard.training.train",
     "load": "regard.inference.predictor",
     "Recipe": "regard.recipe.recipe",
 }
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from regard.recipe.recipe import Recipe
+    from regard.run import Run
+    from regard.training.watcher import Watcher
+
+
+def train(
+    recipe: "Recipe | Path | str",
+    folder: "Path | str | None" = None,
+    *,
+    resume: bool = False,
+    watcher: "Watcher | None" = None,
+) -> "Run":
+    """Train what a recipe (or its file, or a shipped one's name) says; return the finished run.
+
+    The run folder, ``runs/TASK`` unless named, holds everything, the report to look at included.
+    """
+    from pathlib import Path
+
+    from regard.explain.report import write_report
+    from regard.recipe.load import load as load_recipe
+    from regard.training.train import train as train_run
+
+    made = load_recipe(recipe) if isinstance(recipe, Path | str) else recipe
+    place = Path(folder) if folder is not None else Path("runs") / made.task
+    run = train_run(made, place, resume=resume, watcher=watcher)
+    write_report(run)
+    return run
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for

@@ -36,7 +36,12 @@ from regard.tasks.task import Task
 from regard.text.tokenizer import Tokenizer
 
 FORMAT = 1
-RECIPE, TOKENIZER, MODEL, CONFIG = "recipe.toml", "tokenizer.json", "model.safetensors", "config.json"
+RECIPE, TOKENIZER, MODEL, CONFIG = (
+    "recipe.toml",
+    "tokenizer.json",
+    "model.safetensors",
+    "config.json",
+)
 JOURNAL, METRICS, CARD, REPORT = "journal.jsonl", "metrics.json", "README.md", "report.html"
 SEAL, CHECKPOINTS, LOCK = "regard.json", "checkpoints", ".lock"
 VERIFIED = (RECIPE, TOKENIZER, MODEL, CONFIG, METRICS)

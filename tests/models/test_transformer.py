@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from regard.errors import RunError
 from regard.models.from_recipe import transformer
 from regard.models.weights import put_weights, weights_of
-from regard.errors import RunError
 from regard.recipe.model import ModelSettings
 
 TOKENS = 23
@@ -25,7 +25,10 @@ PAPER = {
 SHAPES = {
     "default": {},
     "paper": PAPER,
-    "rotary": {"position": {"kind": "rotary"}, "mixer": {"kind": "attention", "heads": 2, "normed": True}},
+    "rotary": {
+        "position": {"kind": "rotary"},
+        "mixer": {"kind": "attention", "heads": 2, "normed": True},
+    },
     "alibi": {"position": {"kind": "alibi"}},
     "relative": {"position": {"kind": "relative", "positions": 13}},
     "buckets": {"position": {"kind": "relative", "positions": 13, "buckets": 8}},
@@ -60,9 +63,15 @@ def logits(model, source=SOURCE, target=TARGET, lengths=LENGTHS, target_lengths=
     [
         ({}, 63_045_632),
         ({"mixer": {"kind": "attention", "heads": 8, "biases": True}}, 63_082_496),
-        ({"mixer": {"kind": "attention", "heads": 8, "biases": True}, "norm_order": "pre"}, 63_084_544),
+        (
+            {"mixer": {"kind": "attention", "heads": 8, "biases": True}, "norm_order": "pre"},
+            63_084_544,
+        ),
         ({"tied": False}, 100_933_632),
-        ({"width": 1024, "feed_forward": 4096, "mixer": {"kind": "attention", "heads": 16}}, 214_171_648),
+        (
+            {"width": 1024, "feed_forward": 4096, "mixer": {"kind": "attention", "heads": 16}},
+            214_171_648,
+        ),
     ],
     ids=["base", "with attention biases", "pre-norm", "untied", "big"],
 )
@@ -126,7 +135,7 @@ def test_weights_go_out_and_come_back():
 
 
 def test_weights_of_another_model_are_refused_by_name():
-    with pytest.raises(RunError, match="left over: .*decoder.blocks.2"):
+    with pytest.raises(RunError, match=r"left over: .*decoder\.blocks\.2"):
         put_weights(model(decoder_depth=2), weights_of(model()))
     with pytest.raises(RunError, match="shape"):
         put_weights(model(feed_forward=19), weights_of(model()))

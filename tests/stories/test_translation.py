@@ -52,18 +52,21 @@ def write(folder):
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """A folder with data, a recipe and a finished run, made once."""
+    """Return a folder with data, a recipe and a finished run, made once."""
     folder = tmp_path_factory.mktemp("a home with spaces")
     write(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REGARD_CACHE", str(folder / "cache"))
-        assert main(["train", str(folder / "recipe.toml"), "--run", str(folder / "run"), "--json"]) == 0
+        assert (
+            main(["train", str(folder / "recipe.toml"), "--run", str(folder / "run"), "--json"])
+            == 0
+        )
     return folder
 
 
 @pytest.fixture
 def fresh(home, tmp_path, monkeypatch):
-    """A copy of it that a test may spoil."""
+    """Return a copy of it that a test may spoil."""
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
     shutil.copytree(home, tmp_path / "home")
     return tmp_path / "home"
@@ -106,10 +109,12 @@ def test_the_run_folder_has_a_card_and_a_report_that_need_nothing_else(home):
 
 
 def test_a_run_answers_evaluates_and_says_so_in_json(home, capsys):
-    assert main(["predict", str(home / "run"), "Hund sieht Katze.", "Frau mag Kind.", "--json"]) == 0
+    assert (
+        main(["predict", str(home / "run"), "Hund sieht Katze.", "Frau mag Kind.", "--json"]) == 0
+    )
     answers = said(capsys)["answers"]
     assert len(answers) == 2 and set(answers[0]) == {"text", "log_probability", "truncated"}
-    files = ["--data", str(home / "test.de"), "--data", str(home / "test.en")]
+    files = ["--data", str(home / "test.de"), str(home / "test.en")]
     assert main(["evaluate", str(home / "run"), *files, "--json"]) == 0
     given = said(capsys)
     assert given["count"] == 10
@@ -143,10 +148,24 @@ def test_init_writes_a_recipe_that_check_and_train_take(fresh, capsys):
     capsys.readouterr()
     assert main(["check", str(fresh / "my.toml"), "--json"]) == 0
     assert said(capsys)["records"]["train"] == 90
-    small = ["--set", "training.budget=3 steps", "--set", "model.width=16", "--set", "training.threads=1"]
-    assert main(["train", str(fresh / "my.toml"), "--run", str(fresh / "mine"), *small, "--json"]) == 0
+    small = [
+        "--set",
+        "training.budget=3 steps",
+        "--set",
+        "model.width=16",
+        "--set",
+        "training.threads=1",
+    ]
+    assert (
+        main(["train", str(fresh / "my.toml"), "--run", str(fresh / "mine"), *small, "--json"]) == 0
+    )
     capsys.readouterr()
-    refused(capsys, 2, ["init", "translation", *files, "--out", str(fresh / "my.toml")], "my.toml exists")
+    refused(
+        capsys,
+        2,
+        ["init", "translation", *files, "--out", str(fresh / "my.toml")],
+        "my.toml exists",
+    )
 
 
 def train(fresh, *more):
@@ -187,12 +206,25 @@ def test_an_unknown_key_is_refused_with_the_nearest_one(fresh, capsys):
 
 
 def test_heads_that_do_not_divide_the_width_are_refused(fresh, capsys):
-    refused(capsys, 2, train(fresh, "--set", "model.mixer.heads=3"), "model.mixer.heads", "model.width", "18")
+    refused(
+        capsys,
+        2,
+        train(fresh, "--set", "model.mixer.heads=3"),
+        "model.mixer.heads",
+        "model.width",
+        "18",
+    )
 
 
 def test_a_run_folder_that_exists_is_refused_and_untouched(fresh, capsys):
     before = {f: f.read_bytes() for f in (fresh / "run").rglob("*") if f.is_file()}
-    refused(capsys, 2, ["train", str(fresh / "recipe.toml"), "--run", str(fresh / "run")], "exists", "--resume")
+    refused(
+        capsys,
+        2,
+        ["train", str(fresh / "recipe.toml"), "--run", str(fresh / "run")],
+        "exists",
+        "--resume",
+    )
     assert before == {f: f.read_bytes() for f in (fresh / "run").rglob("*") if f.is_file()}
 
 

@@ -78,3 +78,10 @@ def test_frequent_words_become_tokens():
 def test_a_word_is_the_same_token_at_the_start_and_within():
     tokenizer = train_tokenizer(["Haus und Haus"] * 9, kind="bpe", vocabulary=300)
     assert tokenizer.encode("Haus Haus") == 2 * tokenizer.encode("Haus")
+
+
+@pytest.mark.parametrize("kind", ["bpe", "wordpiece"])
+def test_a_piece_seen_once_is_no_token(kind):
+    once = train_tokenizer(["Haus"], kind=kind, vocabulary=601)
+    twice = train_tokenizer(["Haus", "Haus"], kind=kind, vocabulary=601)
+    assert len(once.encode("Haus")) == len(" Haus") and len(twice.encode("Haus")) == 1

@@ -79,16 +79,20 @@ def test_the_same_recipe_gives_the_same_bits_and_another_seed_others(recipe, tmp
     ids=["adamw", "muon", "shards and ema", "best and bpe-dropout", "average"],
 )
 def test_a_killed_run_resumes_to_the_same_bits(recipe, tmp_path, changes, stopped_after):
-    merged = {**changes, "training": {**recipe().training.model_dump(), **changes.get("training", {})}}
+    merged = {
+        **changes,
+        "training": {**recipe().training.model_dump(), **changes.get("training", {})},
+    }
     made = recipe(**merged)
     undisturbed = train(made, tmp_path / "undisturbed")
     with pytest.raises(Killed):
         train(made, tmp_path / "killed", watcher=StopAt(stopped_after, kill))
     resumed = train(made, tmp_path / "killed", resume=True)
     assert bits(resumed) == bits(undisturbed)
-    assert resumed.metrics["test" if "test" in resumed.metrics else "valid"] == undisturbed.metrics[
-        "test" if "test" in undisturbed.metrics else "valid"
-    ]
+    assert (
+        resumed.metrics["test" if "test" in resumed.metrics else "valid"]
+        == undisturbed.metrics["test" if "test" in undisturbed.metrics else "valid"]
+    )
 
 
 def test_a_signal_lets_the_step_finish_and_saves(recipe, tmp_path):
@@ -167,7 +171,11 @@ def test_the_journal_tells_every_step_once_after_a_resumption(recipe, tmp_path):
     with pytest.raises(Killed):
         train(recipe(), tmp_path / "run", watcher=StopAt(8, kill))
     train(recipe(), tmp_path / "run", resume=True)
-    told = [line["step"] for line in read_journal(tmp_path / "run" / "journal.jsonl") if line["event"] == "evaluation"]
+    told = [
+        line["step"]
+        for line in read_journal(tmp_path / "run" / "journal.jsonl")
+        if line["event"] == "evaluation"
+    ]
     assert told == sorted(set(told))
 
 
@@ -219,7 +227,9 @@ def test_time_is_turned_into_steps_that_the_run_remembers(recipe, tmp_path):
     assert start["steps"] == run.summary["steps"] >= 1
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "recipe.toml", "metrics.json"])
+@pytest.mark.parametrize(
+    "name", ["model.safetensors", "tokenizer.json", "recipe.toml", "metrics.json"]
+)
 def test_a_file_of_another_run_is_refused(recipe, tmp_path, name):
     one, two = train(recipe(), tmp_path / "one"), train(recipe(seed=3), tmp_path / "two")
     text = {"tokenizer": "characters"}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+import regard
 from regard.cli.progress import TrainingScreen
 from regard.cli.screen import clean, console
 from regard.data.worlds.scenes import Scene, scenes
@@ -14,11 +15,8 @@ from regard.errors import RegardError
 from regard.explain.alignment import Agreement, Gold, agreement
 from regard.explain.draw.picture import Picture
 from regard.explain.draw.terminal import TerminalMap
-from regard.explain.report import write_report
 from regard.explain.trace import trace_translation
-from regard.recipe.load import load
 from regard.run import RECIPE, Run
-from regard.training.train import train
 
 FOLDER = Path("runs") / "demo"
 CHOOSE_ON, MEASURE_ON = 100, 400  # sentences with gold alignments
@@ -29,9 +27,8 @@ def demo() -> None:
     if (FOLDER / RECIPE).exists() or not any(FOLDER.glob("*")):
         shutil.rmtree(FOLDER, ignore_errors=True)  # the demo's own folder, from the last time
     with TrainingScreen() as screen:
-        run = train(load("scenes"), FOLDER, watcher=screen)
+        run = regard.train("scenes", FOLDER, watcher=screen)
     measured = agreement(run, _golds("valid", CHOOSE_ON), _golds("test", MEASURE_ON))
-    write_report(run)
     _show_samples(run)
     _show_map(run, measured)
     screen.conclude(run.summary)

@@ -21,7 +21,7 @@ def evaluate(
 
     Examples:
         regard evaluate runs/scenes
-        regard evaluate runs/mine --data new.de --data new.en --json
+        regard evaluate runs/mine --data new.de new.en --json
 
     """
     from regard.inference.predictor import load
@@ -30,7 +30,7 @@ def evaluate(
     answer = {
         "metrics": {**measured.metrics, "baseline": measured.baseline},
         "signature": measured.signature,
-        "count": measured.count,
+        "count": measured.examples,
     }
     if as_json:
         print_json(answer)
@@ -40,4 +40,4 @@ def evaluate(
         for name, score in measured.metrics.items()
     ]
     rows += [(f"{name} is", signature) for name, signature in measured.signature.items()]
-    print_rows([*rows, ("examples", f"{measured.count:,}")])
+    print_rows([*rows, ("examples", f"{measured.examples:,}")])

@@ -24,7 +24,7 @@ def init(
     """Look at your data and write a complete recipe for it, with the reasons as comments.
 
     Examples:
-        regard init translation --data train.de --data train.en
+        regard init translation --data train.de train.en
         regard init translation --data pairs.tsv --out small.toml
 
     """
@@ -39,9 +39,7 @@ def init(
             f"there is no task {task!r}; the tasks are {', '.join(TASKS)}.", "Name one of them."
         )
     if out.exists():
-        raise UsageError(
-            f"a recipe is not overwritten. {out} exists.", "Name another with --out."
-        )
+        raise UsageError(f"a recipe is not overwritten. {out} exists.", "Name another with --out.")
     found = suggest(task, data)
     placed = rebased(found.recipe.model_dump(), lambda file: str(Path(file).absolute()))
     recipe = Recipe.model_validate(placed)

@@ -20,7 +20,7 @@ from regard.errors import RegardError
 Misuse = typer.BadParameter.__bases__[0]
 """Typer's own exception for a wrong call; it has changed modules, never its place."""
 
-_TRACEBACK = "--traceback"
+_TRACEBACK, _DATA = "--traceback", "--data"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     texts = given.index("--") if "--" in given else len(given)
     traced = _TRACEBACK in given[:texts]
-    rest = [word for word in given[:texts] if word != _TRACEBACK] + given[texts:]
+    words = [word for word in given[:texts] if word != _TRACEBACK]
+    rest = [*_several(words), *given[texts:]]
     try:
         done = build(rest)(rest, prog_name="regard", standalone_mode=False)
         sys.stdout.flush()  # here, where a reader who has left can still be forgiven
@@ -64,6 +65,15 @@ def _version(asked: bool) -> bool:
         print_text(f"regard {__version__}")
         raise typer.Exit
     return asked
+
+
+def _several(words: Sequence[str]) -> list[str]:
+    """Let ``--data a b`` stand for ``--data a --data b``: a pair of files is one thing to say."""
+    spread, within = [], False
+    for before, word in zip(["", *words], words, strict=False):
+        within = not word.startswith("-") and (before == _DATA or within)
+        spread += [_DATA, word] if within and before != _DATA else [word]
+    return spread
 
 
 def _options(

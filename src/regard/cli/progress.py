@@ -1,10 +1,11 @@
-"""Training, seen: one live line, a table of evaluations, samples; plain lines without a terminal."""
+"""Training, seen: one live line, a table of evaluations, samples; plain lines in a pipe."""
 
 import time
 from types import TracebackType
 from typing import Any
 
-from rich.progress import BarColumn, Progress as Bar, TaskID, TextColumn
+from rich.progress import BarColumn, TaskID, TextColumn
+from rich.progress import Progress as Bar
 
 from regard.cli.screen import clean, console
 from regard.tasks.task import Measured

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+import regard
 from regard.cli.options import AsJson, Sets
 from regard.cli.screen import print_json
 
@@ -29,16 +30,12 @@ def train(
 
     """
     from regard.cli.progress import TrainingScreen
-    from regard.explain.report import write_report
     from regard.recipe.load import load
-    from regard.training.train import train as train_recipe
 
     settings = load(recipe, sets)
     folder = run or Path("runs") / Path(recipe).stem
     with TrainingScreen(quiet=as_json) as screen:
-        finished = train_recipe(settings, folder, resume=resume, watcher=screen)
-    write_report(finished)
-    summary = finished.summary
+        summary = regard.train(settings, folder, resume=resume, watcher=screen).summary
     if as_json:
         print_json(summary)
     else:

@@ -5,6 +5,7 @@ almost nothing is padding: at 4,096 tokens under 5% on real translations, where 
 pads a half.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ class Batch(NamedTuple):
     """Which examples of the store these are, for the error message that names them."""
 
 
-def pad(rows: list[NDArray[np.uint32]] | list[list[int]], *, filler: int) -> Padded:
+def pad(rows: Sequence[NDArray[np.uint32] | list[int]], *, filler: int) -> Padded:
     """Put rows of different lengths side by side."""
     lengths = [len(row) for row in rows]
     ids = np.full((len(rows), max(lengths, default=0)), filler, dtype=np.int64)

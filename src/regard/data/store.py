@@ -7,7 +7,6 @@ so that a store that exists is complete.
 """
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -190,7 +189,7 @@ def _chunks(examples: Iterable[tuple[str, ...]]) -> Iterator[list[tuple[str, ...
 
 def _rename(unfinished: Path, folder: Path) -> None:
     try:
-        os.rename(unfinished, folder)
+        unfinished.rename(folder)
     except OSError:
         # Someone else finished the same store first; by its name it holds the same ids.
         if not (folder / "store.json").is_file():

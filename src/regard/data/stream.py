@@ -1,10 +1,10 @@
 """The stream: which examples come at which step, a pure function of (seed, step).
 
 A corpus of many examples is dealt out into windows like cards, every n-th to the same one; within
-a window examples are sorted by length and cut into batches. Which lengths stand in batch n never changes, so every epoch has the
-same number of steps and step s is found by division; which examples of those lengths stand there,
-and the order of the batches, are drawn anew each epoch from (seed, purpose, epoch). Resuming is a
-seek, never a replay, and memory is bounded by one window.
+a window examples are sorted by length and cut into batches. Which lengths stand in batch n never
+changes, so every epoch has the same number of steps and step s is found by division; which examples
+of those lengths stand there, and the order of the batches, are drawn anew each epoch from (seed,
+purpose, epoch). Resuming is a seek, never a replay, and memory is bounded by one window.
 """
 
 from functools import lru_cache

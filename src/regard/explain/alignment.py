@@ -3,8 +3,8 @@
     agreement = share of content words whose strongest look falls on a word they are aligned with
 
 A look of a word is the mean over its pieces, onto a word the sum over its pieces; punctuation and
-the end of the text are left aside. Which head to trust is chosen on other sentences than those it is
-then measured on.
+the end of the text are left aside. Which head to trust is chosen on other sentences than those it
+is then measured on.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,7 +40,7 @@ class Look(NamedTuple):
         return f"layer {self.layer + 1}, {which}"
 
     def of(self, trace: Trace) -> NDArray[np.float32]:
-        """The map that this look shows."""
+        """Return the map that this look shows."""
         layer = trace.weights[self.layer]
         return layer.mean(axis=0) if self.head is None else layer[self.head]
 

@@ -31,7 +31,7 @@ def report_data(run: Run) -> ReportData:
     training, summary = run.metrics["training"], run.summary
     scores = dict(summary["metrics"])
     scores.pop("baseline")
-    first = next(iter(scores))
+    first: str = next(iter(scores))
     return ReportData(
         title=run.folder.name,
         summary=(
@@ -90,7 +90,7 @@ def _scores(run: Run) -> list[Score]:
         baseline = scores.pop("baseline")
         found += [
             Score(
-                NAMES.get(name, name),
+                NAMES.get(str(name), str(name)),
                 score,
                 baseline=baseline.get(name),
                 baseline_name="copying the source",

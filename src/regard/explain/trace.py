@@ -30,8 +30,10 @@ class Trace:
     target_words: tuple[slice, ...]
 
     def by_words(self) -> "Trace":
-        """Merge pieces into words: a look at a word is the sum over its pieces, and a word's look
-        is the mean over its pieces, so that every row still sums to one.
+        """Merge pieces into words.
+
+        A look at a word is the sum over its pieces, and a word's look is the mean over its pieces,
+        so that every row still sums to one.
         """
         onto = np.stack([self.weights[..., p].sum(-1) for p in self.source_words], axis=-1)
         merged = np.stack([onto[:, :, p].mean(-2) for p in self.target_words], axis=-2)
@@ -51,8 +53,8 @@ def trace_translation(run: Run, source: str, target: str | None = None) -> Trace
         target = run.task.answer(run.model, [source], cut=True)[0].text
     store_row = run.task.encode([(source, target)])[0]
     batch = run.task.pad([store_row])
-    with torch.inference_mode(), listen(run.model.decoder, "cross.part.weights") as heard:
-        run.task.loss(run.model.eval(), batch)
+    with torch.inference_mode(), listen(run.model, "cross.part.weights") as heard:
+        run.task.states(run.model.eval(), batch)
     layers = [weights[0][0] for weights in heard.values()]
     tokenizer = run.tokenizer
     return Trace(

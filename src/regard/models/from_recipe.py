@@ -5,8 +5,17 @@ from functools import partial
 
 from torch import nn
 
-from regard.layers.attention import Additive, Attention, Equation, Place, Projections
-from regard.layers.attention import argmax, dot, scaled_dot, softmax
+from regard.layers.attention import (
+    Additive,
+    Attention,
+    Equation,
+    Place,
+    Projections,
+    argmax,
+    dot,
+    scaled_dot,
+    softmax,
+)
 from regard.layers.block import Block
 from regard.layers.convolution import Convolution
 from regard.layers.distance import Alibi, RelativeBuckets, RelativeTable
@@ -15,7 +24,7 @@ from regard.layers.feed_forward import FeedForward
 from regard.layers.norm import norm
 from regard.layers.position import Added, Concatenated, Learned, Rotary, Sinusoidal
 from regard.layers.recurrent import Recurrent
-from regard.layers.visibility import causal, local
+from regard.layers.visibility import Rule, causal, every, within
 from regard.models.heads import TokenHead
 from regard.models.stack import Stack
 from regard.models.transformer import Transformer
@@ -97,7 +106,7 @@ def _embedding(settings: ModelSettings, tokens: int) -> Embedding:
 
 
 def _place(settings: ModelSettings, *, looks_ahead: bool) -> Place | None:
-    """What self-attention of one stack is told of positions; shared by all its blocks."""
+    """Return what self-attention of one stack is told of positions; shared by all its blocks."""
     position, mixer = settings.position, settings.mixer
     if not isinstance(mixer, AttentionSettings):
         return None
@@ -132,7 +141,7 @@ def _mixer(
 
 
 def _cross(settings: ModelSettings) -> Attention:
-    """Looking into another text: always attention, whatever mixes within each text.
+    """Build a look into another text: attention, whatever mixes within each text.
 
     Rotary positions turn here too: translations run roughly in parallel, so a look straight across
     is the best first guess.
@@ -145,7 +154,11 @@ def _cross(settings: ModelSettings) -> Attention:
 
 
 def _attention(
-    settings: ModelSettings, mixer: AttentionSettings, *, rule: object = None, place: object = None
+    settings: ModelSettings,
+    mixer: AttentionSettings,
+    *,
+    rule: Rule | None = None,
+    place: Place | None = None,
 ) -> Attention:
     scores = {"scaled-dot": scaled_dot, "dot": dot}
     score = scores.get(mixer.score) or Additive(mixer.heads, settings.width // mixer.heads)
@@ -160,13 +173,9 @@ def _attention(
     )
 
 
-def _rule(window: int | None, *, looks_ahead: bool) -> object:
-    if window is None:
-        return None if looks_ahead else causal
-    near = partial(local, window=window)
-    if looks_ahead:
-        return near
-    return lambda queries, keys: causal(queries, keys) & near(queries, keys)
+def _rule(window: int | None, *, looks_ahead: bool) -> Rule | None:
+    rules = [*([] if looks_ahead else [causal]), *([] if window is None else [within(window)])]
+    return every(*rules) if rules else None
 
 
 def _feed_forward(settings: ModelSettings) -> FeedForward:

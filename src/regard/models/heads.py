@@ -43,7 +43,7 @@ class TokenHead(nn.Module):
         matrix = self.to_logits.weight if self.to_logits is not None else self._table.table
         return matrix if self.written is None else matrix.index_select(0, self.written)
 
-    def places(self, ids: Int[Tensor, " token"]) -> Int[Tensor, " token"]:
+    def places(self, ids: Int[Tensor, "*any"]) -> Int[Tensor, "*any"]:
         """Rows of :attr:`matrix` at which these tokens stand; -1 for one that cannot be written."""
         return ids if self._places is None else self._places[ids]
 

@@ -90,7 +90,7 @@ class TransformerSteps:
     def __init__(self, model: Transformer, source: Tensor, source_lengths: Tensor) -> None:
         self.model = model
         self.context_visible = padding(source_lengths, source.shape[1])
-        self.context = model.encode(source, visible=self.context_visible)
+        self.context: Tensor | None = model.encode(source, visible=self.context_visible)
         self.memory = model.decoder.memory()
         self.written = 0
 
@@ -105,11 +105,13 @@ class TransformerSteps:
             context_visible=self.context_visible,
             memory=self.memory,
         )
+        self.context = None  # its keys and values are in the memory now
         return self.model.head(states[:, 0])
 
     def keep(self, rows: Int[Tensor, " kept"]) -> None:
         """Go on with these rows, in this order."""
-        self.context = self.context.index_select(0, rows)
+        if self.context is not None:
+            self.context = self.context.index_select(0, rows)
         self.context_visible = self.context_visible.index_select(0, rows)
         for memory in self.memory:
             memory.keep(rows)

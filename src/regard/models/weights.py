@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from regard.errors import RunError
-
 from regard.layers.attention import Attention
 from regard.layers.embedding import Embedding
 from regard.layers.feed_forward import FeedForward

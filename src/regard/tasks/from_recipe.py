@@ -12,7 +12,6 @@ from regard.tasks.translation import Translation
 from regard.text.from_recipe import tokenizer_from_recipe
 from regard.text.tokenizer import Tokenizer
 
-
 TASKS: dict[str, type[Translation]] = {"translation": Translation}
 
 Texts = tuple[str, ...]

@@ -1,5 +1,6 @@
-"""Losses. Each comes back as a sum over real tokens and their count, so that cutting a step into
-shards, or accumulating several, changes nothing but the rounding.
+"""Losses, as sums over real tokens with their count.
+
+Cutting a step into shards, or accumulating several, so changes nothing but the rounding.
 
     target = (1 - ε)·one_hot(y) + ε/V          label smoothing (Szegedy et al. 2016)
     loss   = log Σ exp(logits) - target·logits
@@ -46,12 +47,14 @@ def linear_cross_entropy(
     *,
     smoothing: float = 0.0,
 ) -> Loss:
-    """The same for logits = states·matrixᵀ, some rows at a time, so that they are never all there.
+    """Do the same for logits = states·matrixᵀ, some rows at a time: they are never all there.
 
     The logits are the largest thing a small model makes. A few hundred rows fit the processor's
     cache, and their gradient is taken while they are still there.
     """
-    smoothed, plain = _LinearCrossEntropy.apply(states, matrix, targets, smoothing)
+    smoothed, plain = _LinearCrossEntropy.apply(  # type: ignore[no-untyped-call]
+        states, matrix, targets, smoothing
+    )
     return Loss(smoothed, float(plain), len(targets))
 
 
@@ -93,7 +96,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         return (1 - smoothing) * plain + smoothing * even, plain
 
     @staticmethod
-    def backward(  # type: ignore[override]
+    def backward(
         ctx: Any,  # noqa: ANN401
         grown: Tensor,
         _plain: Tensor,

@@ -5,9 +5,11 @@ answers are measured. The loop knows none of it.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from torch import nn
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from regard.data.batch import Batch
 from regard.data.store import Store
@@ -29,7 +31,7 @@ class Measured(NamedTuple):
     metrics: dict[str, float]
     baseline: dict[str, float]
     signature: dict[str, str]
-    count: int
+    examples: int
     samples: list[Sample]
 
 
@@ -55,7 +57,7 @@ class Task(Protocol):
         """Build the model, its weights drawn from torch's generator."""
         ...
 
-    def begin(self, model: nn.Module, store: Store) -> None:
+    def begin(self, model: Any, store: Store) -> None:  # noqa: ANN401 - the task's own model
         """Let what the training examples show shape the model before its first step."""
         ...
 
@@ -63,20 +65,39 @@ class Task(Protocol):
         """Turn texts into the ids the store keeps."""
         ...
 
-    def batch(self, store: Store, numbers: object, key: tuple[int, ...]) -> Batch:
+    def batch(self, store: Store, numbers: NDArray[np.int64], key: tuple[int, ...]) -> Batch:
         """Take examples out of the store; ``key`` names any random choice made on the way."""
         ...
 
-    def loss(self, model: nn.Module, batch: Batch) -> Loss:
+    def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
+        """Put encoded examples side by side."""
+        ...
+
+    def loss(self, model: Any, batch: Batch) -> Loss:  # noqa: ANN401
         """Say what a batch loses."""
         ...
 
+    def states(self, model: Any, batch: Batch) -> Tensor:  # noqa: ANN401
+        """Run the model over a batch, for whoever listens to its taps."""
+        ...
+
     def measure(
-        self, model: nn.Module, examples: Sequence[tuple[str, ...]], *, quick: bool
+        self,
+        model: Any,  # noqa: ANN401
+        examples: Sequence[tuple[str, ...]],
+        *,
+        quick: bool,
     ) -> Measured:
         """Score the model on examples; ``quick`` for the many times while training."""
         ...
 
-    def answer(self, model: nn.Module, texts: Sequence[str]) -> list[Answered]:
-        """Answer each text."""
+    def answer(
+        self,
+        model: Any,  # noqa: ANN401
+        texts: Sequence[str],
+        *,
+        quick: bool = False,
+        cut: bool = False,
+    ) -> list[Answered]:
+        """Answer each text; one that is too long is refused, or shortened if ``cut``."""
         ...

@@ -39,7 +39,6 @@ class Pair(NamedTuple):
     source: Tensor
     source_lengths: Tensor
     target_in: Tensor
-    target_out: Tensor
     target_lengths: Tensor
 
 
@@ -64,7 +63,7 @@ class Translation:
 
     def begin(self, model: Transformer, store: Store) -> None:
         """Let what the training pairs show shape the model before its first step."""
-        if self.recipe.model.writes == "seen":
+        if self.recipe.model.writes == "seen" and self.dropout is None:
             model.head.write_only(self._written(store))
         if self.recipe.model.start.lexicon:
             lexicon = learn_lexicon(store, tokens=self.tokenizer.size)
@@ -100,26 +99,31 @@ class Translation:
         return Batch(fields, np.arange(len(rows)))
 
     def loss(self, model: Transformer, batch: Batch) -> Loss:
+        """Sum over the target's tokens; one that cannot be written is left out of the count."""
+        target = batch.fields[1]
+        places = model.head.places(target.ids)
+        counted = torch.arange(target.ids.shape[1])[None] < target.lengths[:, None]
+        counted &= places >= 0
+        states = self.states(model, batch)[counted]
+        smoothing = self.recipe.training.label_smoothing if model.training else 0.0
+        return head_loss(model.head, states, places[counted], smoothing=smoothing)
+
+    def states(self, model: Transformer, batch: Batch) -> Tensor:
+        """Run the model: the decoder's state before every token of the target."""
         pair = shift(batch)
-        states = model(
+        return model(
             pair.source,
             pair.target_in,
             source_lengths=pair.source_lengths,
             target_lengths=pair.target_lengths,
         )
-        real = torch.arange(states.shape[1])[None] < pair.target_lengths[:, None]
-        smoothing = self.recipe.training.label_smoothing if model.training else 0.0
-        targets = model.head.places(pair.target_out[real])
-        return head_loss(model.head, states[real], targets, smoothing=smoothing)
 
     def measure(
         self, model: Transformer, examples: Sequence[tuple[str, ...]], *, quick: bool
     ) -> Measured:
         """Translate and score; ``quick`` decodes greedily."""
         sources, references = (list(side) for side in zip(*examples, strict=True))
-        answers = [
-            answered.text for answered in self.answer(model, sources, quick=quick, cut=True)
-        ]
+        answers = [answered.text for answered in self.answer(model, sources, quick=quick, cut=True)]
         metrics = translation_metrics(answers, references)
         copied = translation_metrics(sources, references)
         samples = [Sample(*row) for row in zip(sources, references, answers, strict=True)]
@@ -198,15 +202,11 @@ def shift(batch: Batch) -> Pair:
     source, target = batch.fields
     begin = torch.full_like(target.ids[:, :1], special.BEGIN)
     target_in = torch.cat([begin, target.ids[:, :-1]], dim=1)
-    return Pair(source.ids, source.lengths, target_in, target.ids, target.lengths)
+    return Pair(source.ids, source.lengths, target_in, target.lengths)
 
 
 def head_loss(head: TokenHead, states: Tensor, targets: Tensor, *, smoothing: float) -> Loss:
-    """What a head loses, by the fast way where the logits are not bent.
-
-    A target that cannot be written (it was never seen in training) is an unavoidable loss; it is
-    counted as if the least likely token had been asked for.
-    """
+    """Say what a head loses, by the fast way where the logits are not bent."""
     if head.soft_cap:
         logits = head.bend(torch.nn.functional.linear(states, head.matrix))
         return cross_entropy(logits, targets, smoothing=smoothing)

@@ -157,7 +157,5 @@ def _check_merges(kind: Kind, merges: object, tokens: set[str]) -> None:
             raise _Refused(f"the merge {pair!r} is not a pair")
         if not all(isinstance(half, str) and half in tokens for half in pair):
             raise _Refused(f"the merge {pair!r} joins what is not a token")
-        if any(half in SPECIAL for half in pair):
-            raise _Refused(f"the merge {pair!r} joins special tokens")
         if "".join(pair) not in tokens:
             raise _Refused(f"the merge {pair!r} makes what is not a token")

@@ -9,7 +9,7 @@ import ctypes
 import sys
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # names of glibc's mallopt
-MOST_KEPT, LARGEST_KEPT = 2**31 - 1, 2**25  # 32 MB is the most that glibc takes for the latter
+MOST_KEPT, LARGEST_KEPT = 2**31 - 1, 2**30
 
 
 def keep_pages() -> bool:

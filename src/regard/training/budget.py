@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from regard.data.stream import Stream
 from regard.recipe.budget import parse_budget
 
 WARM, TIMED = 2, 24  # steps to warm up, steps to time
@@ -18,8 +17,8 @@ WARM, TIMED = 2, 24  # steps to warm up, steps to time
 
 def steps_for(
     budget: str,
-    stream: Stream,
     *,
+    steps_per_epoch: int,
     tokens_per_epoch: int,
     seconds_per_step: Callable[[], float],
 ) -> int:
@@ -28,15 +27,15 @@ def steps_for(
     if kind == "steps":
         return max(1, int(amount))
     if kind == "epochs":
-        return max(1, round(amount * stream.steps_per_epoch))
+        return max(1, round(amount * steps_per_epoch))
     if kind == "tokens":
-        return max(1, round(amount / tokens_per_epoch * stream.steps_per_epoch))
+        return max(1, round(amount / tokens_per_epoch * steps_per_epoch))
     return max(1, int(amount / seconds_per_step()))
 
 
-def calibrate(take: Callable[[int], object], stream: Stream) -> float:
+def calibrate(take: Callable[[int], object], *, steps_per_epoch: int) -> float:
     """Seconds per step, timed on steps spread over one epoch."""
-    places = np.linspace(0, stream.steps_per_epoch - 1, WARM + TIMED).astype(int)
+    places = np.linspace(0, steps_per_epoch - 1, WARM + TIMED).astype(int)
     places = np.random.default_rng(0).permutation(places)
     for place in places[:WARM]:
         take(int(place))

@@ -34,7 +34,7 @@ class Loop:
 
     """
 
-    def __init__(  # noqa: PLR0913 - the six people of the play
+    def __init__(
         self,
         stepper: Stepper,
         state: State,
@@ -152,7 +152,7 @@ class Loop:
 
 
 def spread(times: int, steps: int) -> set[int]:
-    """``times`` steps spread evenly up to the last one, which is always among them."""
+    """Spread ``times`` steps evenly up to the last one, which is always among them."""
     return {max(1, round(steps * (n + 1) / times)) for n in range(times)}
 
 
@@ -161,6 +161,6 @@ def _few(measured: Measured) -> Measured:
         measured.metrics,
         measured.baseline,
         measured.signature,
-        measured.count,
+        measured.examples,
         measured.samples[:3],
     )

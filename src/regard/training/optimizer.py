@@ -24,7 +24,7 @@ def make_optimizers(
     model: nn.Module, settings: AdamWSettings | AdamSettings | MuonSettings
 ) -> list[torch.optim.Optimizer]:
     """Return the optimizers that together step every weight; ``rate`` is kept in each group."""
-    weights = list(model.parameters())
+    weights: list[Tensor] = list(model.parameters())
     if isinstance(settings, MuonSettings):
         hidden = hidden_matrices(model)
         chosen = {id(matrix) for matrix in hidden}
@@ -40,7 +40,7 @@ def make_optimizers(
     return [_adam(weights, settings)]
 
 
-def hidden_matrices(model: nn.Module) -> list[nn.Parameter]:
+def hidden_matrices(model: nn.Module) -> list[Tensor]:
     """Matrices between states: every linear map that is not a head's."""
     return [
         part.weight
@@ -49,9 +49,7 @@ def hidden_matrices(model: nn.Module) -> list[nn.Parameter]:
     ]
 
 
-def _adam(
-    weights: list[nn.Parameter], settings: AdamWSettings | AdamSettings
-) -> torch.optim.Optimizer:
+def _adam(weights: list[Tensor], settings: AdamWSettings | AdamSettings) -> torch.optim.Optimizer:
     """Adam; vectors (norms, biases) are never pulled to zero."""
     decay = settings.weight_decay if isinstance(settings, AdamWSettings) else 0.0
     groups = [
@@ -81,7 +79,7 @@ class Muon(torch.optim.Optimizer):
 
     def __init__(
         self,
-        matrices: Iterable[nn.Parameter],
+        matrices: Iterable[Tensor],
         *,
         rate: float,
         momentum: float = 0.95,
@@ -105,7 +103,7 @@ class Muon(torch.optim.Optimizer):
             for alike in _by_shape(group["params"]):
                 self._move(alike, group)
 
-    def _move(self, matrices: list[nn.Parameter], group: dict[str, Any]) -> None:
+    def _move(self, matrices: list[Tensor], group: dict[str, Any]) -> None:
         wished = []
         for matrix in matrices:
             assert matrix.grad is not None
@@ -133,7 +131,7 @@ def orthogonal(matrices: Tensor, *, steps: int) -> Tensor:
     return x.mT if tall else x
 
 
-def _by_shape(matrices: Iterable[nn.Parameter]) -> list[list[nn.Parameter]]:
+def _by_shape(matrices: Iterable[Tensor]) -> list[list[Tensor]]:
     alike = defaultdict(list)
     for matrix in matrices:
         if matrix.grad is not None:

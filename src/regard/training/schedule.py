@@ -13,7 +13,7 @@ from regard.recipe.training import ScheduleSettings
 
 
 def rate_factor(settings: ScheduleSettings, step: int, steps: int, *, width: int) -> float:
-    """What the highest rate is multiplied by at ``step`` (from 0) of ``steps``."""
+    """Return what the highest rate is multiplied by at ``step`` (from 0) of ``steps``."""
     warmup = max(1, round(settings.warmup * steps))
     if settings.kind == "noam":
         return width**-0.5 * min((step + 1) ** -0.5, (step + 1) * warmup**-1.5)

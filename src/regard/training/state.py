@@ -54,7 +54,7 @@ class State:
             torch._foreach_lerp_(list(self.ema.values()), list(self.weights.values()), 1 - keep)
 
     def copy(self) -> dict[str, Tensor]:
-        """A copy of the weights to answer with: the averaged ones where there are some."""
+        """Copy the weights to answer with: the averaged ones where there are some."""
         return {n: w.detach().clone() for n, w in (self.ema or self.weights).items()}
 
     @torch.no_grad()

@@ -67,9 +67,7 @@ class Stepper:
         gradients = [w.grad for w in state.weights.values() if w.grad is not None]
         length = float(torch.nn.utils.get_total_norm(gradients)) / tokens
         settings = self.recipe.training
-        factor = rate_factor(
-            settings.schedule, step, self.steps, width=self.recipe.model.width
-        )
+        factor = rate_factor(settings.schedule, step, self.steps, width=self.recipe.model.width)
         stepped = Stepped(plain / tokens, tokens, factor * settings.optimizer.rate, length)
         if stepped.finite:
             shorten = min(1.0, settings.clip / (length + 1e-6)) if settings.clip else 1.0

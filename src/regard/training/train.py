@@ -21,8 +21,8 @@ from regard.tasks.from_recipe import Texts, examples, first, make_task, make_tok
 from regard.tasks.task import Measured, Task
 from regard.training import checkpoint
 from regard.training.allocator import keep_pages
-from regard.training.card import model_card
 from regard.training.budget import calibrate, steps_for
+from regard.training.card import model_card
 from regard.training.journal import Journal
 from regard.training.loop import Loop
 from regard.training.optimizer import make_optimizers
@@ -122,9 +122,7 @@ def _fresh_state(recipe: Recipe, prepared: Prepared) -> State:
     seed_torch(recipe.seed, INITIALISATION)
     model = prepared.task.build()
     prepared.task.begin(model, prepared.store)
-    return State(
-        model, make_optimizers(model, recipe.training.optimizer), ema=recipe.training.ema
-    )
+    return State(model, make_optimizers(model, recipe.training.optimizer), ema=recipe.training.ema)
 
 
 def _count_steps(recipe: Recipe, prepared: Prepared, watcher: Watcher) -> int:
@@ -132,11 +130,12 @@ def _count_steps(recipe: Recipe, prepared: Prepared, watcher: Watcher) -> int:
         watcher.say("timing a few steps to turn the time budget into a number of steps")
         state = _fresh_state(recipe, prepared)
         stepper = Stepper(recipe, prepared.task, prepared.store, prepared.stream, steps=1000)
-        return calibrate(lambda step: stepper.take(state, step), prepared.stream)
+        steps_per_epoch = prepared.stream.steps_per_epoch
+        return calibrate(lambda step: stepper.take(state, step), steps_per_epoch=steps_per_epoch)
 
     steps = steps_for(
         recipe.training.budget,
-        prepared.stream,
+        steps_per_epoch=prepared.stream.steps_per_epoch,
         tokens_per_epoch=prepared.store.tokens,
         seconds_per_step=seconds_per_step,
     )
@@ -241,26 +240,24 @@ def _finish(
 
 
 def as_json(measured: Measured) -> dict[str, Any]:
-    """What was measured, under the names that scripts rely on."""
+    """Return what was measured, under the names that scripts rely on."""
     return {
         "metrics": {**measured.metrics, "baseline": measured.baseline},
         "signature": measured.signature,
-        "count": measured.count,
+        "count": measured.examples,
         "samples": [sample._asdict() for sample in measured.samples[:20]],
     }
 
 
 def _chosen(recipe: Recipe, folder: Path, state: State) -> dict[str, Tensor]:
-    """The weights that become the model: the last, the best, or the mean of several saves."""
+    """Return the weights that become the model: the last, the best, or a mean of several."""
     if recipe.training.keep == "best" and state.best:
         return state.best
     if not recipe.training.average:
         return state.copy()
     saves = checkpoint.checkpoints(folder / folders.CHECKPOINTS)[: recipe.training.average]
     weights = [load_file(save / checkpoint.name_of("model")) for save in saves]
-    return {
-        name: torch.stack([each[name] for each in weights]).mean(dim=0) for name in weights[0]
-    }
+    return {name: torch.stack([each[name] for each in weights]).mean(dim=0) for name in weights[0]}
 
 
 def _leave_nothing(folder: Path) -> None:

@@ -57,7 +57,6 @@ def drawn_scenes(split: str, *, count: int | None = None, seed: int = 0) -> Iter
 
 
 def _drawn(chance: Chance) -> Drawn | None:
-    chance.combinations.clear()
     try:
         sentence = draw_sentence(chance)
     except Unlucky:

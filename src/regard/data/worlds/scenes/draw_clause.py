@@ -54,8 +54,7 @@ def draw_clause(
 
     What is ``asked`` for stays open.
     """
-    frame: tuple[Verb, ...] = chance.weighted(frames)
-    verb = chance.pick(frame)
+    verb = chance.pick(_able(chance.weighted(frames), subject))
     who, what = _parts(chance, verb, subject, asked)
     clause = Clause(draw_subject(chance, who), verb)
     if isinstance(what, Relation):
@@ -64,6 +63,15 @@ def draw_clause(
         clause = _with_object(chance, clause, what)
     clause = _with_circumstances(chance, clause)
     return negate(chance, with_tense(chance, clause, tense or _tense(chance, verb)))
+
+
+def _able(frame: tuple[Verb, ...], subject: Noun | None) -> tuple[Verb, ...]:
+    if subject is None:
+        return frame
+    able = tuple(verb for verb in frame if subject in nouns_of(verb.subject))
+    if not able:
+        raise Unlucky
+    return able
 
 
 @cache
@@ -79,8 +87,6 @@ def subjects_of(verb: Verb) -> tuple[str | Noun, ...]:
 def _parts(
     chance: Chance, verb: Verb, subject: Noun | None, asked: str
 ) -> tuple[str | Noun, Noun | Relation | None]:
-    if subject is not None and subject not in nouns_of(verb.subject):
-        raise Unlucky
     for _ in range(_TRIES):
         who = subject or chance.pick(subjects_of(verb))
         what = None if asked else _complement(chance, verb)

@@ -10,23 +10,31 @@ from regard.data.worlds.scenes.words import Sentence
 LONGEST = 16
 """Most words of a sentence on either side."""
 
+_TRIES = 50
+
 PATTERNS: dict[Callable[[Chance], Sentence], float] = {
-    simple.statement: 0.43,
-    simple.question: 0.09,
+    simple.statement: 0.48,
+    simple.question: 0.10,
     simple.open_question: 0.04,
-    simple.description: 0.06,
-    simple.comparison: 0.05,
-    compound.coordination: 0.07,
-    compound.meanwhile: 0.07,
-    compound.reason: 0.08,
+    simple.description: 0.05,
+    simple.comparison: 0.03,
+    compound.coordination: 0.06,
+    compound.meanwhile: 0.06,
+    compound.reason: 0.07,
     compound.report: 0.07,
-    compound.relative: 0.06,
+    compound.relative: 0.04,
 }
 
 
 def draw_sentence(chance: Chance) -> Sentence:
-    """Draw one sentence of a pattern drawn by weight."""
-    sentence = chance.weighted(PATTERNS)(chance)
-    if max(len(sentence.german), len(sentence.english)) > LONGEST:
-        raise Unlucky
-    return sentence
+    """Draw one sentence of a pattern drawn by weight, and again until it makes sense."""
+    pattern = chance.weighted(PATTERNS)
+    for _ in range(_TRIES):
+        chance.combinations.clear()
+        try:
+            sentence = pattern(chance)
+        except Unlucky:
+            continue
+        if max(len(sentence.german), len(sentence.english)) <= LONGEST:
+            return sentence
+    raise Unlucky

@@ -1,5 +1,7 @@
 """Draw sentences of one clause: statements, questions, descriptions, comparisons."""
 
+from functools import cache
+
 from regard.data.worlds.scenes import english_order as english
 from regard.data.worlds.scenes import german_order as german
 from regard.data.worlds.scenes import verbs
@@ -114,10 +116,18 @@ def _plain(chance: Chance, noun: Noun) -> Phrase:
     return draw_phrase(chance, noun, definite=True)._replace(adjectives=())
 
 
+_COMPARED = tuple(adjective for adjective in ADJECTIVES.values() if adjective.comparative)
+
+
+@cache
+def _suited(adjective: Adjective) -> tuple[Noun, ...]:
+    return tuple(noun for noun in NOUNS.values() if adjective.suits(noun))
+
+
 def comparison(chance: Chance) -> Sentence:
     """Compare two nouns: *Der Hund ist älter als die Katze*."""
-    adjective = chance.pick([a for a in ADJECTIVES.values() if a.comparative])
-    fitting = [noun for noun in NOUNS.values() if adjective.suits(noun)]
+    adjective = chance.pick(_COMPARED)
+    fitting = _suited(adjective)
     one, other = chance.pick(fitting), chance.pick(fitting)
     words = (one.german, adjective.comparative, other.german)
     alike = bool((one.kinds & other.kinds) - {"weak", "he", "she", "many"})

@@ -1,0 +1,32 @@
+"""A suggested recipe fits the data it was made for."""
+
+import pytest
+
+from regard.errors import DataError
+from regard.tasks.suggestion import suggest
+
+
+def files(folder, pairs, words):
+    for name in ("a.de", "a.en"):
+        (folder / name).write_text(f"{'wort ' * words}\n" * pairs)
+    return [str(folder / "a.de"), str(folder / "a.en")]
+
+
+def test_it_reads_languages_lengths_and_size_from_the_data(tmp_path):
+    recipe, reasons = suggest("translation", files(tmp_path, pairs=31, words=53))
+    assert recipe.data.languages == ("de", "en")
+    assert recipe.text.longest >= 4 * 53
+    assert "31 pairs" in reasons["model.width"]
+
+
+def test_every_reason_belongs_to_a_setting(tmp_path):
+    recipe, reasons = suggest("translation", files(tmp_path, pairs=3, words=2))
+    for path in reasons:
+        found = recipe
+        for step in path.split("."):
+            found = getattr(found, step)
+
+
+def test_nothing_to_learn_from_is_refused(tmp_path):
+    with pytest.raises(DataError):
+        suggest("translation", files(tmp_path, pairs=1, words=0))

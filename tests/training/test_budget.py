@@ -1,0 +1,53 @@
+"""A budget, however it is said, becomes a number of steps."""
+
+import pytest
+
+from regard.training.budget import calibrate, steps_for
+from regard.training.card import model_card
+
+
+def never():
+    raise AssertionError("only a time needs timing")
+
+
+@pytest.mark.parametrize(
+    ("budget", "steps"),
+    [("7 steps", 7), ("2.5 epochs", 30), ("600 tokens", 6), ("1 tokens", 1)],
+)
+def test_counts_become_steps(budget, steps):
+    made = steps_for(budget, steps_per_epoch=12, tokens_per_epoch=1200, seconds_per_step=never)
+    assert made == steps
+
+
+def test_a_time_becomes_steps_by_what_one_takes():
+    made = steps_for(
+        "2min", steps_per_epoch=12, tokens_per_epoch=1200, seconds_per_step=lambda: 0.5
+    )
+    assert made == 240
+
+
+def test_timing_takes_steps_from_all_over_the_epoch():
+    taken = []
+    assert calibrate(taken.append, steps_per_epoch=12) >= 0
+    assert set(taken) == set(range(12))
+
+
+def test_the_card_says_what_was_measured_and_how(recipe):
+    measured = {
+        "metrics": {"bleu": 12.345, "baseline": {"bleu": 1.5}},
+        "signature": {"bleu": "tok:13a"},
+        "count": 31,
+        "samples": [],
+    }
+    training = {
+        "parameters": 4321,
+        "examples": 17,
+        "overlong": 3,
+        "steps": 5,
+        "seconds": 90.0,
+        "threads": 1,
+        "data": "fingerprint",
+    }
+    card = model_card(recipe(), {"test": measured, "training": training})
+    for word in ("4,321", "12.35", "1.50", "tok:13a", "fingerprint", "1.5 minutes", "| test |"):
+        assert word in card
