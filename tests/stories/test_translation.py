@@ -168,6 +168,21 @@ def test_init_writes_a_recipe_that_check_and_train_take(fresh, capsys):
     )
 
 
+def test_a_translation_is_explained_in_the_terminal_as_a_page_and_as_numbers(fresh, capsys):
+    call = ["explain", str(fresh / "run"), "Hund sieht Katze.", "--target", "dog sees cat."]
+    assert main([*call, "--json"]) == 0
+    told = said(capsys)
+    assert told["source"] == ["Hund", "sieht", "Katze", ".", "</s>"]
+    assert (told["layers"], told["heads"]) == (1, 2)
+    assert len(told["weights"][0][1]) == len(told["target"])
+    pictures = ["--html", str(fresh / "look.html"), "--svg", str(fresh / "look.svg")]
+    assert main([*call, *pictures]) == 0
+    assert "sieht" in capsys.readouterr().out
+    assert "layer 1, head 2" in (fresh / "look.html").read_text()
+    assert (fresh / "look.svg").read_text().startswith("<svg")
+    refused(capsys, 2, [*call, *pictures], "look.html exists")
+
+
 def train(fresh, *more):
     return ["train", str(fresh / "recipe.toml"), "--run", str(fresh / "new"), *more]
 

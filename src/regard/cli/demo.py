@@ -13,8 +13,8 @@ from regard.cli.screen import clean, console
 from regard.data.worlds.scenes import Scene, scenes
 from regard.errors import RegardError
 from regard.explain.alignment import Agreement, Gold, agreement
-from regard.explain.draw.picture import Picture
 from regard.explain.draw.terminal import TerminalMap
+from regard.explain.report import picture_of
 from regard.explain.trace import trace_translation
 from regard.run import RECIPE, Run
 
@@ -59,11 +59,7 @@ def _show_samples(run: Run) -> None:
 def _show_map(run: Run, measured: Agreement) -> None:
     sample = run.metrics["test"]["samples"][0]
     trace = trace_translation(run, sample["asked"]).by_words()
-    columns = [word.replace("▁", "") for word in trace.source[:-1]]
-    rows = [word.replace("▁", "") for word in trace.target[:-1]]
-    weights = measured.look.of(trace)[: len(rows), : len(columns)]
-    title = f"where each English word looked ({measured.look.name}; a row is a look)"
-    console().print(TerminalMap(Picture(rows, columns, weights, title)))
+    console().print(TerminalMap(picture_of(trace, measured.look)))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ VERBS = {
     "train": "Train the model a recipe describes.",
     "evaluate": "Measure a trained model.",
     "predict": "Ask a trained model: translate, line by line or text by text.",
+    "explain": "Show where a translator looked while it wrote.",
     "recipe": "List, show and explain recipes; print their JSON schema.",
     "doctor": "Say what this machine offers, and what would make it faster.",
 }

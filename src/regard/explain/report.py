@@ -3,6 +3,7 @@
 import platform
 from typing import Any
 
+from regard.explain.alignment import Look
 from regard.explain.draw.html import report_page
 from regard.explain.draw.page import (
     Attention,
@@ -13,6 +14,7 @@ from regard.explain.draw.page import (
     Sample,
     Score,
 )
+from regard.explain.draw.picture import Picture
 from regard.explain.trace import Trace, trace_translation
 from regard.run import REPORT, Run, seal, write_whole
 
@@ -145,8 +147,19 @@ def attention_of(trace: Trace) -> Attention:
         for layer in range(layers)
         for head in range(heads)
     ]
-    return Attention(
-        [word.replace("▁", "") for word in trace.source],
-        [word.replace("▁", "") for word in trace.target],
-        [mean, *each],
+    return Attention(_plain(trace.source), _plain(trace.target), [mean, *each])
+
+
+def picture_of(trace: Trace, look: Look | None = None) -> Picture:
+    """One map of a trace, without the ends of the two texts; by default the last layer's mean."""
+    look = look or Look(len(trace.weights) - 1, None)
+    return Picture(
+        _plain(trace.target)[:-1],
+        _plain(trace.source)[:-1],
+        look.of(trace)[:-1, :-1],
+        f"where each word looked ({look.name}; a row is a look)",
     )
+
+
+def _plain(words: tuple[str, ...]) -> list[str]:
+    return [word.replace("▁", "") for word in words]

@@ -1,0 +1,80 @@
+"""Multi30k, German to English: the shipped recipe by seed, beside AdamW alone and plain copying.
+
+    python bench/translation.py ../shared/data/multi30k --minutes 15 --seeds 1 2 3
+
+Every run gets the same number of steps: what the budget of minutes pays for on this machine, timed
+once, or ``--steps``. Prints the curve of valid BLEU (greedy) against minutes and steps, the score on
+test (beam, with sacreBLEU's signature), and over the seeds the mean with a 95% interval (Student).
+"""
+
+import argparse
+import json
+import statistics
+from pathlib import Path
+
+import regard
+from regard.recipe.load import load
+from regard.run import Run
+
+STUDENT = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776}  # by number of seeds
+ADAMW = ["training.optimizer={kind='adamw', rate=2e-3, betas=[0.9, 0.98], weight_decay=0.0}"]
+
+
+def recipe(data, name, budget, seed, *more):
+    files = {
+        side: [str(data / f"{part}.{language}.gz") for language in ("de", "en")]
+        for side, part in (("train", "train"), ("valid", "val"), ("test", "test_2016_flickr"))
+    }
+    sets = [f"data.{side}={json.dumps(names)}" for side, names in files.items()]
+    return load(name, [*sets, f"training.budget={budget}", f"seed={seed}", *more])
+
+
+def train(made, folder):
+    run = Run(folder) if (folder / "regard.json").exists() else regard.train(made, folder)
+    for line in run.journal:
+        if line["event"] == "evaluation":
+            bleu = line["metrics"]["bleu"]
+            print(
+                f"    {line['seconds'] / 60:5.1f} min  step {line['step']:6}  valid greedy {bleu:.2f}"
+            )
+    summary = run.summary
+    print(
+        f"  {folder.name}: test BLEU {summary['metrics']['bleu']:.2f}, chrF "
+        f"{summary['metrics']['chrf']:.2f}, {summary['steps']} steps, "
+        f"{summary['seconds'] / 60:.1f} min, {summary['tokens_per_second']:,.0f} tokens/s"
+    )
+    return summary
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--recipe", default="multi30k")
+    parser.add_argument("--minutes", type=float, default=15)
+    parser.add_argument("--steps", type=int)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--runs", type=Path, default=Path("runs/bench"))
+    parser.add_argument("--set", action="append", default=[], dest="sets")
+    chosen = parser.parse_args()
+    budget = f"{chosen.steps} steps" if chosen.steps else f"{chosen.minutes * 60:.0f}s"
+    scores, last = [], None
+    for seed in chosen.seeds:
+        made = recipe(chosen.data.absolute(), chosen.recipe, budget, seed, *chosen.sets)
+        last = train(made, chosen.runs / f"{chosen.recipe}-{budget.replace(' ', '-')}-seed{seed}")
+        scores.append(last["metrics"]["bleu"])
+        budget = f"{last['steps']} steps"  # the same work for every run after the first
+    mean = statistics.mean(scores)
+    half = STUDENT[len(scores)] * statistics.stdev(scores) / len(scores) ** 0.5 if scores[1:] else 0
+    print(
+        f"{chosen.recipe}: {mean:.2f} ± {half:.2f} over {len(scores)} seeds "
+        f"({last['signature']['bleu']})"
+    )
+    print(f"copying the source: {last['metrics']['baseline']['bleu']:.2f}")
+    made = recipe(
+        chosen.data.absolute(), chosen.recipe, budget, chosen.seeds[0], *chosen.sets, *ADAMW
+    )
+    train(made, chosen.runs / f"{chosen.recipe}-{budget.replace(' ', '-')}-adamw")
+
+
+if __name__ == "__main__":
+    main()
