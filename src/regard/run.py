@@ -1,7 +1,7 @@
 """The run folder: training writes it, everything later reads it.
 
     recipe.toml        every default written out          tokenizer.json   strings <-> ids
-    model.safetensors  the weights                        config.json      the model's shape
+    model.safetensors  the parameters                        config.json      the model's shape
     journal.jsonl      what happened, step by step        metrics.json     scores by split
     README.md          the model card                     report.html      the same, to look at
     checkpoints/       for --resume; may be deleted       regard.json      versions and hashes
@@ -27,7 +27,7 @@ from torch import nn
 
 from regard import __version__
 from regard.errors import RunError, UsageError
-from regard.models.weights import put_weights, weights_of
+from regard.models.parameters import parameters_of, put_parameters
 from regard.recipe.dump import dump
 from regard.recipe.load import load as load_recipe
 from regard.recipe.recipe import Recipe
@@ -78,7 +78,7 @@ class Run:
         """The trained model, ready to answer."""
         model = self.task.build()
         try:
-            put_weights(model, load_file(self.folder / MODEL))
+            put_parameters(model, load_file(self.folder / MODEL))
         except SafetensorError as error:
             raise RunError(
                 f"{self.folder / MODEL} must be a safetensors file. {error}.",
@@ -147,14 +147,14 @@ def write_recipe(folder: Path, recipe: Recipe) -> None:
 
 
 def write_model(folder: Path, model: nn.Module, tokenizer: Tokenizer) -> None:
-    """Write the weights, and beside them what they belong to."""
-    weights = weights_of(model)
+    """Write the parameters, and beside them what they belong to."""
+    parameters = parameters_of(model)
     unfinished = folder / f".{MODEL}"
-    save_file({name: weight.contiguous() for name, weight in weights.items()}, unfinished)
+    save_file({name: parameter.contiguous() for name, parameter in parameters.items()}, unfinished)
     unfinished.replace(folder / MODEL)
     config = {
         "model_type": "regard",
-        "parameters": sum(weight.numel() for weight in weights.values()),
+        "parameters": sum(parameter.numel() for parameter in parameters.values()),
         "vocab_size": tokenizer.size,
         "tokenizer": tokenizer.fingerprint,
     }

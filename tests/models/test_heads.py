@@ -8,7 +8,7 @@ from regard.layers.pooling import Mean
 from regard.models.from_recipe import transformer
 from regard.models.heads import LabelHead, TokenHead
 from regard.models.lexical_start import start_from_lexicon
-from regard.models.weights import put_weights, weights_of
+from regard.models.parameters import parameters_of, put_parameters
 from regard.recipe.model import ModelSettings
 
 WIDTH, TOKENS = 7, 13
@@ -51,7 +51,7 @@ def test_what_can_be_written_is_saved_with_the_weights():
 
     first, second = model(), model()
     first.head.write_only(WRITTEN)
-    put_weights(second, weights_of(first))
+    put_parameters(second, parameters_of(first))
     assert second.head.written.tolist() == WRITTEN.tolist()
     states = torch.randn(2, 12)
     assert_close(first.head(states), second.head(states))

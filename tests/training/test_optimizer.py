@@ -48,18 +48,18 @@ def test_every_weight_is_stepped_exactly_once():
     made = model()
     for settings in (AdamWSettings(), AdamSettings(kind="adam"), MuonSettings(kind="muon")):
         stepped = [
-            id(weight)
+            id(parameter)
             for optimizer in make_optimizers(made, settings)
             for group in optimizer.param_groups
-            for weight in group["params"]
+            for parameter in group["params"]
         ]
-        assert sorted(stepped) == sorted(id(weight) for weight in made.parameters())
+        assert sorted(stepped) == sorted(id(parameter) for parameter in made.parameters())
 
 
 def test_heads_and_tables_are_no_hidden_matrices():
     made = model()
     hidden = {id(matrix) for matrix in hidden_matrices(made)}
-    names = {name for name, weight in made.named_parameters() if id(weight) in hidden}
+    names = {name for name, parameter in made.named_parameters() if id(parameter) in hidden}
     assert "encoder.blocks.0.mixer.part.to_query.weight" in names
     assert "decoder.blocks.1.feed_forward.part.to_output.weight" in names
     assert not any("table" in name or name.startswith("head") or "norm" in name for name in names)
@@ -68,8 +68,8 @@ def test_heads_and_tables_are_no_hidden_matrices():
 def test_vectors_are_never_pulled_to_zero():
     (optimizer,) = make_optimizers(model(), AdamWSettings(weight_decay=0.3))
     for group in optimizer.param_groups:
-        for weight in group["params"]:
-            assert group["weight_decay"] == (0.3 if weight.ndim > 1 else 0.0)
+        for parameter in group["params"]:
+            assert group["weight_decay"] == (0.3 if parameter.ndim > 1 else 0.0)
 
 
 def factors(kind, steps=100, **settings):

@@ -26,9 +26,9 @@ from regard.layers.position import Added, Concatenated, Learned, Rotary, Sinusoi
 from regard.layers.recurrent import Recurrent
 from regard.layers.visibility import Rule, causal, every, within
 from regard.models.heads import TokenHead
+from regard.models.parameters import draw_parameters
 from regard.models.stack import Stack
 from regard.models.transformer import Transformer
-from regard.models.weights import draw_weights
 from regard.recipe.model import (
     AlibiSettings,
     AttentionSettings,
@@ -44,7 +44,7 @@ SELECTS = {"softmax": softmax, "argmax": argmax}
 
 
 def transformer(settings: ModelSettings, tokens: int) -> Transformer:
-    """Build an encoder-decoder for a vocabulary of ``tokens``, its weights drawn by torch's RNG."""
+    """Build an encoder-decoder for ``tokens``, its parameters drawn from torch's generator."""
     reading = _embedding(settings, tokens)
     writing = reading if settings.tied else _embedding(settings, tokens)
     model = Transformer(
@@ -59,7 +59,7 @@ def transformer(settings: ModelSettings, tokens: int) -> Transformer:
             soft_cap=settings.soft_cap,
         ),
     )
-    draw_weights(model, width=settings.width, quiet=settings.quiet_start)
+    draw_parameters(model, width=settings.width, quiet=settings.quiet_start)
     return model
 
 

@@ -108,11 +108,11 @@ class TrainingSettings(Settings):
     clip: NonNegativeFloat = 1.0
     """The longest gradient taken as it is; longer ones are shortened. 0 switches it off."""
     ema: Share = 0.0
-    """How slowly the averaged copy of the weights forgets; 0 keeps no copy."""
+    """How slowly the averaged copy of the parameters forgets; 0 keeps no copy."""
     average: NonNegativeInt = 0
     """Number of last checkpoints whose mean becomes the model; 0 takes the best or the last."""
     keep: Literal["last", "best"] = "last"
-    """Which weights become the model: the last, or the best on ``valid`` by the task's metric."""
+    """Which parameters become the model: the last, or the best on ``valid`` by its metric."""
     evaluations: PositiveInt = 10
     """How often, spread evenly over the budget, the model is measured on ``valid``."""
     checkpoints: PositiveInt = 10
@@ -145,7 +145,7 @@ class TrainingSettings(Settings):
         if self.average and self.ema:
             raise Refused(
                 f"training.average = {self.average} and training.ema = {self.ema} are two ways to "
-                "average the same weights",
+                "average the same parameters",
                 "Set one of them to 0",
             )
         if self.average and self.keep == "best":

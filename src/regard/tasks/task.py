@@ -54,7 +54,7 @@ class Task(Protocol):
     tokenizer: Tokenizer
 
     def build(self) -> nn.Module:
-        """Build the model, its weights drawn from torch's generator."""
+        """Build the model, its parameters drawn from torch's generator."""
         ...
 
     def begin(self, model: Any, store: Store) -> None:  # noqa: ANN401 - the task's own model

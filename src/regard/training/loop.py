@@ -121,7 +121,7 @@ class Loop:
         standing, task = self.state.standing, self.stepper.task
         own = None
         if self.state.ema:
-            own = {n: w.detach().clone() for n, w in self.state.weights.items()}
+            own = {n: w.detach().clone() for n, w in self.state.parameters.items()}
             self.state.put(self.state.ema)
         measured = task.measure(self.state.model, self.valid, quick=True)
         if own is not None:

@@ -23,12 +23,12 @@ NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # Jordan 2024: steepest at zero, with
 def make_optimizers(
     model: nn.Module, settings: AdamWSettings | AdamSettings | MuonSettings
 ) -> list[torch.optim.Optimizer]:
-    """Return the optimizers that together step every weight; ``rate`` is kept in each group."""
-    weights: list[Tensor] = list(model.parameters())
+    """Return the optimizers that together step every parameter; ``rate`` is kept in each group."""
+    parameters: list[Tensor] = list(model.parameters())
     if isinstance(settings, MuonSettings):
         hidden = hidden_matrices(model)
         chosen = {id(matrix) for matrix in hidden}
-        rest = [weight for weight in weights if id(weight) not in chosen]
+        rest = [parameter for parameter in parameters if id(parameter) not in chosen]
         muon = Muon(
             hidden,
             rate=settings.rate,
@@ -37,7 +37,7 @@ def make_optimizers(
             steps=settings.newton_schulz_steps,
         )
         return [muon, _adam(rest, settings.rest)]
-    return [_adam(weights, settings)]
+    return [_adam(parameters, settings)]
 
 
 def hidden_matrices(model: nn.Module) -> list[Tensor]:
@@ -49,12 +49,14 @@ def hidden_matrices(model: nn.Module) -> list[Tensor]:
     ]
 
 
-def _adam(weights: list[Tensor], settings: AdamWSettings | AdamSettings) -> torch.optim.Optimizer:
+def _adam(
+    parameters: list[Tensor], settings: AdamWSettings | AdamSettings
+) -> torch.optim.Optimizer:
     """Adam; vectors (norms, biases) are never pulled to zero."""
     decay = settings.weight_decay if isinstance(settings, AdamWSettings) else 0.0
     groups = [
-        {"params": [w for w in weights if w.ndim > 1], "weight_decay": decay},
-        {"params": [w for w in weights if w.ndim <= 1], "weight_decay": 0.0},
+        {"params": [w for w in parameters if w.ndim > 1], "weight_decay": decay},
+        {"params": [w for w in parameters if w.ndim <= 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(
         [{**group, "rate": settings.rate} for group in groups if group["params"]],

@@ -10,7 +10,7 @@ INITIALISATION, DROPOUT, SEGMENTATION = 201, 202, 203
 
 
 def seed_torch(*key: int) -> None:
-    """Seed torch's own generator from a key, for what torch draws itself: the first weights."""
+    """Seed torch's own generator from a key, for what torch draws itself: the first parameters."""
     mixed = 0
     for part in key:
         # Odd multiplier of SplitMix64: every bit of every part reaches the seed.

@@ -26,11 +26,11 @@ class Standing:
 
 
 class State:
-    """Model, optimizers, averaged weights and standing.
+    """Model, optimizers, averaged parameters and standing.
 
     Args:
         model: The model that learns.
-        optimizers: Those that together step every weight.
+        optimizers: Those that together step every parameter.
         ema: How slowly the averaged copy forgets; 0 keeps none.
 
     """
@@ -39,34 +39,34 @@ class State:
         self, model: nn.Module, optimizers: list[torch.optim.Optimizer], *, ema: float
     ) -> None:
         self.model, self.optimizers, self.forgetting = model, optimizers, ema
-        self.weights = dict(model.named_parameters())
-        self.ema = {n: w.detach().clone() for n, w in self.weights.items()} if ema else {}
+        self.parameters = dict(model.named_parameters())
+        self.ema = {n: w.detach().clone() for n, w in self.parameters.items()} if ema else {}
         self.best: dict[str, Tensor] = {}
         self.standing = Standing()
-        self._names = {id(weight): name for name, weight in self.weights.items()}
+        self._names = {id(parameter): name for name, parameter in self.parameters.items()}
 
     @torch.no_grad()
     def follow(self) -> None:
-        """Let the averaged copy follow the weights by one step."""
+        """Let the averaged copy follow the parameters by one step."""
         if self.ema:
             # Early on the copy forgets faster, or it would remember the random start.
             keep = min(self.forgetting, (1 + self.standing.step) / (10 + self.standing.step))
-            torch._foreach_lerp_(list(self.ema.values()), list(self.weights.values()), 1 - keep)
+            torch._foreach_lerp_(list(self.ema.values()), list(self.parameters.values()), 1 - keep)
 
     def copy(self) -> dict[str, Tensor]:
-        """Copy the weights to answer with: the averaged ones where there are some."""
-        return {n: w.detach().clone() for n, w in (self.ema or self.weights).items()}
+        """Copy the parameters to answer with: the averaged ones where there are some."""
+        return {n: w.detach().clone() for n, w in (self.ema or self.parameters).items()}
 
     @torch.no_grad()
-    def put(self, weights: dict[str, Tensor]) -> None:
-        """Give the model these weights."""
-        for name, weight in self.weights.items():
-            weight.copy_(weights[name])
+    def put(self, parameters: dict[str, Tensor]) -> None:
+        """Give the model these parameters."""
+        for name, parameter in self.parameters.items():
+            parameter.copy_(parameters[name])
 
     def to_checkpoint(self, made_of: dict[str, Any]) -> Checkpoint:
         """Everything, to be saved; ``made_of`` names the data, tokenizer and recipe."""
         tensors = {
-            "model": {n: w.detach() for n, w in self.weights.items()},
+            "model": {n: w.detach() for n, w in self.parameters.items()},
             "optimizer": self._optimizer_tensors(),
         }
         if self.ema:
@@ -86,20 +86,20 @@ class State:
             name, _, entry = key.rpartition("/")
             by_name.setdefault(name, {})[entry] = tensor
         for optimizer in self.optimizers:
-            for weight in _weights_of(optimizer):
-                if self._names[id(weight)] in by_name:
-                    optimizer.state[weight] = by_name[self._names[id(weight)]]
+            for parameter in _parameters_of(optimizer):
+                if self._names[id(parameter)] in by_name:
+                    optimizer.state[parameter] = by_name[self._names[id(parameter)]]
         facts = {n: v for n, v in checkpoint.state.items() if n != "made_of"}
         self.standing = Standing(**facts)
 
     def _optimizer_tensors(self) -> dict[str, Tensor]:
         return {
-            f"{self._names[id(weight)]}/{entry}": tensor
+            f"{self._names[id(parameter)]}/{entry}": tensor
             for optimizer in self.optimizers
-            for weight in _weights_of(optimizer)
-            for entry, tensor in optimizer.state[weight].items()
+            for parameter in _parameters_of(optimizer)
+            for entry, tensor in optimizer.state[parameter].items()
         }
 
 
-def _weights_of(optimizer: torch.optim.Optimizer) -> list[nn.Parameter]:
-    return [weight for group in optimizer.param_groups for weight in group["params"]]
+def _parameters_of(optimizer: torch.optim.Optimizer) -> list[nn.Parameter]:
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]

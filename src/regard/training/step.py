@@ -1,4 +1,4 @@
-"""One step: the batch is cut into shards, their gradients are summed, every weight moves once.
+"""One step: the batch is cut into shards, their gradients are summed, every parameter moves once.
 
     gradient = Σ over shards of ∂(sum of losses) / (number of tokens in the whole step)
 
@@ -56,15 +56,15 @@ class Stepper:
         self.steps = steps
 
     def take(self, state: State, step: int) -> Stepped:
-        """Take step ``step``; the weights stay as they are if something was no number."""
+        """Take step ``step``; the parameters stay as they are if something was no number."""
         state.model.train()
-        for weight in state.weights.values():
-            weight.grad = None
+        for parameter in state.parameters.values():
+            parameter.grad = None
         plain, tokens = 0.0, 0
         for shard in range(self.recipe.training.shards):
             lost = self._shard(state, step, shard)
             plain, tokens = plain + lost[0], tokens + lost[1]
-        gradients = [w.grad for w in state.weights.values() if w.grad is not None]
+        gradients = [w.grad for w in state.parameters.values() if w.grad is not None]
         length = float(torch.nn.utils.get_total_norm(gradients)) / tokens
         settings = self.recipe.training
         factor = rate_factor(settings.schedule, step, self.steps, width=self.recipe.model.width)

@@ -1,4 +1,4 @@
-"""From a recipe to a run: prepare, loop, choose the weights, measure, seal."""
+"""From a recipe to a run: prepare, loop, choose the parameters, measure, seal."""
 
 import json
 import os
@@ -209,7 +209,7 @@ def _differences(saved: Any, now: Any, path: str = "") -> Iterator[tuple[str, An
 def _finish(
     recipe: Recipe, folder: Path, prepared: Prepared, state: State, watcher: Watcher
 ) -> None:
-    """Choose the weights, measure them as a user would ask, and seal the run."""
+    """Choose the parameters, measure them as a user would ask, and seal the run."""
     state.put(_chosen(recipe, folder, state))
     folders.write_model(folder, state.model, prepared.task.tokenizer)
     metrics: dict[str, Any] = {}
@@ -227,7 +227,7 @@ def _finish(
         "seconds": standing.seconds,
         "tokens": standing.tokens,
         "tokens_per_second": standing.tokens / max(standing.seconds, 1e-9),
-        "parameters": sum(weight.numel() for weight in state.weights.values()),
+        "parameters": sum(parameter.numel() for parameter in state.parameters.values()),
         "examples": len(prepared.store),
         "overlong": prepared.store.counts.overlong,
         "data": prepared.store.fingerprint,
@@ -250,14 +250,16 @@ def as_json(measured: Measured) -> dict[str, Any]:
 
 
 def _chosen(recipe: Recipe, folder: Path, state: State) -> dict[str, Tensor]:
-    """Return the weights that become the model: the last, the best, or a mean of several."""
+    """Return the parameters that become the model: the last, the best, or a mean of several."""
     if recipe.training.keep == "best" and state.best:
         return state.best
     if not recipe.training.average:
         return state.copy()
     saves = checkpoint.checkpoints(folder / folders.CHECKPOINTS)[: recipe.training.average]
-    weights = [load_file(save / checkpoint.name_of("model")) for save in saves]
-    return {name: torch.stack([each[name] for each in weights]).mean(dim=0) for name in weights[0]}
+    parameters = [load_file(save / checkpoint.name_of("model")) for save in saves]
+    return {
+        name: torch.stack([each[name] for each in parameters]).mean(dim=0) for name in parameters[0]
+    }
 
 
 def _leave_nothing(folder: Path) -> None:

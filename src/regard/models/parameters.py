@@ -1,4 +1,4 @@
-"""Where weights begin, drawn from torch's generator: seed it, and the model is the same.
+"""Where parameters begin, drawn from torch's generator: seed it, and the model is the same.
 
     matrix ~ N(0, 1/inputs)      table ~ N(0, 1/width)      last matrix of a part = 0 if quiet
 
@@ -18,7 +18,7 @@ from regard.layers.feed_forward import FeedForward
 from regard.models.heads import TokenHead
 
 
-def draw_weights(model: nn.Module, *, width: int, quiet: bool) -> None:
+def draw_parameters(model: nn.Module, *, width: int, quiet: bool) -> None:
     """Draw every matrix and table of ``model`` anew."""
     for module in model.modules():
         if isinstance(module, nn.Linear):
@@ -34,38 +34,38 @@ def draw_weights(model: nn.Module, *, width: int, quiet: bool) -> None:
             nn.init.zeros_(module.to_output.weight)
 
 
-def weights_of(model: nn.Module) -> dict[str, Tensor]:
-    """Every weight by name, once: a table used in two places is stored under its first name."""
-    weights = {name: weight.detach() for name, weight in model.named_parameters()}
+def parameters_of(model: nn.Module) -> dict[str, Tensor]:
+    """Every parameter by name, once: a table used in two places is stored under its first name."""
+    parameters = {name: parameter.detach() for name, parameter in model.named_parameters()}
     for name, head in _limited(model):
         assert head.written is not None
-        weights[f"{name}.written"] = head.written
-    return weights
+        parameters[f"{name}.written"] = head.written
+    return parameters
 
 
-def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Copy weights in by name; refuse what is missing, left over or of another shape."""
+def put_parameters(model: nn.Module, parameters: Mapping[str, Tensor]) -> None:
+    """Copy parameters in by name; refuse what is missing, left over or of another shape."""
     own = dict(model.named_parameters())
-    weights = dict(weights)
+    parameters = dict(parameters)
     for name, head in model.named_modules():
-        if isinstance(head, TokenHead) and f"{name}.written" in weights:
-            head.write_only(weights.pop(f"{name}.written"))
-    missing, left = sorted(own.keys() - weights.keys()), sorted(weights.keys() - own.keys())
+        if isinstance(head, TokenHead) and f"{name}.written" in parameters:
+            head.write_only(parameters.pop(f"{name}.written"))
+    missing, left = sorted(own.keys() - parameters.keys()), sorted(parameters.keys() - own.keys())
     if missing or left:
         raise RunError(
-            f"weights must be those of the model. Missing: {missing[:3]}; left over: {left[:3]}.",
-            "Take weights and config from the same run.",
+            f"parameters must be the model's own. Missing: {missing[:3]}; left over: {left[:3]}.",
+            "Take parameters and config from the same run.",
         )
-    for name, weight in own.items():
-        if weight.shape != weights[name].shape:
+    for name, parameter in own.items():
+        if parameter.shape != parameters[name].shape:
             raise RunError(
-                f"weights must have the model's shapes. {name} is {tuple(weights[name].shape)}; "
-                f"the model needs {tuple(weight.shape)}.",
-                "Take weights, recipe and tokenizer from the same run.",
+                f"parameters must have the model's shapes. {name} is "
+                f"{tuple(parameters[name].shape)}; the model needs {tuple(parameter.shape)}.",
+                "Take parameters, recipe and tokenizer from the same run.",
             )
     with torch.no_grad():
-        for name, weight in own.items():
-            weight.copy_(weights[name])
+        for name, parameter in own.items():
+            parameter.copy_(parameters[name])
 
 
 def _limited(model: nn.Module) -> Iterator[tuple[str, TokenHead]]:
