@@ -125,6 +125,23 @@ def test_a_changed_recipe_is_refused_with_the_field_named(recipe, tmp_path):
     changed = recipe(training={**recipe().training.model_dump(), "label_smoothing": 0.2})
     with pytest.raises(UsageError, match=r"training.label_smoothing was 0.1; now it is 0.2"):
         train(changed, tmp_path / "run", resume=True)
+    assert bits(train(recipe(), tmp_path / "run", resume=True))
+
+
+def test_the_number_of_threads_is_part_of_a_run_and_can_be_given_back(recipe, tmp_path):
+    settings = recipe().training.model_dump()
+    one, two = ({**settings, "threads": number} for number in (1, 2))
+    with pytest.raises(Killed):
+        train(recipe(training=one), tmp_path / "run", watcher=StopAt(5, kill))
+    with pytest.raises(UsageError, match=r"training.threads was 1; now it is 2"):
+        train(recipe(training=two), tmp_path / "run", resume=True)
+    train(recipe(training=one), tmp_path / "run", resume=True)
+
+
+def test_pieces_that_no_longer_fit_the_model_are_left_as_they_were(recipe, tmp_path):
+    tables = {"text": {"dropout": 0.9, "longest": 7}, "model": recipe().model.model_dump()}
+    tables["model"]["position"] = {"kind": "learned", "positions": 7}
+    assert train(recipe(**tables), tmp_path / "run").summary["steps"] == 9
 
 
 def test_changed_data_is_refused(recipe, tmp_path):

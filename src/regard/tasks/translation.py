@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.data.batch import Batch, collate, pad
+from regard.data.batch import Batch, Padded, collate, pad
 from regard.data.lexicon import learn_lexicon
 from regard.data.store import Store
 from regard.decoding.beam import beam
@@ -26,6 +26,7 @@ from regard.tasks.losses import Loss, cross_entropy, linear_cross_entropy
 from regard.tasks.metrics import translation_metrics
 from regard.tasks.task import Answered, Measured, Sample
 from regard.text import special
+from regard.text.dropout import BpeDropout
 from regard.text.from_recipe import dropout_from_recipe
 from regard.text.tokenizer import Tokenizer
 
@@ -89,9 +90,17 @@ class Translation:
         if self.dropout is None:
             return batch
         rng = np.random.default_rng(list(key))
-        sides = [self.dropout.recut(padded.ids.tolist(), rng) for padded in batch.fields]
-        closed = [[[*ids, special.END] for ids in side] for side in sides]
-        return self.pad(list(zip(*closed, strict=True)))._replace(numbers=numbers)
+        sides = [self._recut(self.dropout, padded, rng) for padded in batch.fields]
+        return self.pad(list(zip(*sides, strict=True)))._replace(numbers=numbers)
+
+    def _recut(
+        self, dropout: BpeDropout, padded: Padded, rng: np.random.Generator
+    ) -> list[list[int]]:
+        """Cut one side anew; a text that no longer fits the model keeps its usual pieces."""
+        usual = [row[:n] for row, n in zip(padded.ids.tolist(), padded.lengths, strict=True)]
+        anew = ([*ids, special.END] for ids in dropout.recut(padded.ids.tolist(), rng))
+        most = self._positions()
+        return [a if len(a) <= most else u for a, u in zip(anew, usual, strict=True)]
 
     def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
         """Put encoded examples side by side."""

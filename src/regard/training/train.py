@@ -51,7 +51,6 @@ def train(
     if resume:
         _can_resume(folder, recipe)
     else:
-        examples(recipe, "train")  # a wrong recipe is refused before a folder is made
         folders.create(folder)
     with folders.locked(folder):
         _train(recipe, folder, watcher, resume=resume)
@@ -64,15 +63,16 @@ def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> N
     keep_pages()
     journal = Journal(folder / folders.JOURNAL)
     try:
-        prepared = prepare(recipe, folder, watcher)
+        prepared = prepare(recipe, watcher)
     except BaseException:
         if not resume:
             _leave_nothing(folder)
         raise
-    folders.write_recipe(folder, recipe)
     state = _fresh_state(recipe, prepared)
     made_of = _made_of(recipe, prepared, threads)
     steps = _restore(state, folder, made_of, watcher, journal) if resume else 0
+    folders.write_recipe(folder, recipe)
+    prepared.task.tokenizer.save(folder / folders.TOKENIZER)
     steps = steps or _count_steps(recipe, prepared, watcher)
     if not state.standing.step:
         journal.write("start", step=0, steps=steps, **made_of, machine=platform.machine())
@@ -89,13 +89,11 @@ def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> N
     _finish(recipe, folder, prepared, state, watcher)
 
 
-def prepare(recipe: Recipe, folder: Path, watcher: Watcher) -> Prepared:
+def prepare(recipe: Recipe, watcher: Watcher) -> Prepared:
     """Read the data, train the tokenizer, fill the store."""
     source, valid = examples(recipe, "train"), examples(recipe, "valid")
-    file = folder / folders.TOKENIZER
     watcher.say("reading the data and training the tokenizer")
     tokenizer = make_tokenizer(recipe, source)
-    tokenizer.save(file)
     task = make_task(recipe, tokenizer)
     store = Store.open_or_write(
         cache_folder(),
@@ -145,11 +143,14 @@ def _count_steps(recipe: Recipe, prepared: Prepared, watcher: Watcher) -> int:
 
 
 def _made_of(recipe: Recipe, prepared: Prepared, threads: int) -> dict[str, Any]:
+    """Name what a resumed run must still be made of; threads as there are, not as asked."""
+    asked = recipe.model_dump(mode="json")
+    del asked["training"]["threads"]
     return {
         "data": prepared.store.fingerprint,
         "tokenizer": prepared.task.tokenizer.fingerprint,
-        "recipe": recipe.model_dump(mode="json"),
-        "threads": threads,
+        "recipe": asked,
+        "training.threads": threads,
     }
 
 
@@ -184,7 +185,7 @@ def _restore(
 
 def _same(saved: dict[str, Any], now: dict[str, Any]) -> None:
     """Refuse to go on with other data, another tokenizer or another recipe."""
-    for name in ("recipe", "data", "tokenizer", "threads"):
+    for name in ("recipe", "data", "tokenizer", "training.threads"):
         if saved[name] == now[name]:
             continue
         differs, was, became = name, saved[name], now[name]
@@ -264,6 +265,5 @@ def _chosen(recipe: Recipe, folder: Path, state: State) -> dict[str, Tensor]:
 
 def _leave_nothing(folder: Path) -> None:
     """Take back a folder in which nothing was trained, so that the next try need not rename."""
-    for file in (folders.TOKENIZER, folders.JOURNAL, folders.LOCK):
-        (folder / file).unlink(missing_ok=True)
+    (folder / folders.LOCK).unlink(missing_ok=True)
     folder.rmdir()
