@@ -1,5 +1,7 @@
 """A store gives back what went in, is named by it, and is complete whenever it exists."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -72,3 +74,18 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path):
     with pytest.raises(RuntimeError):
         store(tmp_path, [("ab", "c")], encode=fail)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_memory_does_not_grow_with_the_corpus(tmp_path):
+    def peak(examples):
+        def texts():
+            return ((f"{n} words", f"{n} Wörter") for n in range(examples))
+
+        tracemalloc.start()
+        folder = tmp_path / str(examples)
+        Store.open_or_write(folder, texts, by_character, key=(), longest=50)
+        reached = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return reached
+
+    assert peak(40_000) < 1.3 * peak(10_000)
