@@ -157,7 +157,7 @@ def picture_of(trace: Trace, look: Look | None = None) -> Picture:
         _plain(trace.target)[:-1],
         _plain(trace.source)[:-1],
         look.of(trace)[:-1, :-1],
-        f"where each word looked ({look.name}; a row is a look)",
+        f"where each word looked ({look.name})",
     )
 
 
