@@ -26,7 +26,7 @@ TOKENS, WIDTH, DEPTH, HEADS, INNER, BUDGET, DROPOUT = 8000, 256, 3, 4, 1024, 204
 def batches(count, seed=0):
     """Bucketed batches with lengths like those of image captions."""
     rng = np.random.default_rng(seed)
-    lengths = np.sort(np.clip(rng.gamma(9, 1.6, size=40 * count).astype(int) + 3, 4, 60))
+    lengths = np.sort(np.clip(rng.gamma(9, 1.6, size=200 * count).astype(int) + 3, 4, 60))
     cuts = cut(lengths, budget=BUDGET)
     chosen = rng.permutation(len(cuts) - 1)[:count]
     made = []

@@ -41,7 +41,7 @@ def suggest(task: str, files: Sequence[str]) -> Suggestion:
     """Look at ``files`` and choose a recipe for ``task``."""
     seen = _look(task, files)
     told = f"{'over ' if seen.more else ''}{seen.examples:,} pairs of {seen.words:.0f} words"
-    width = 128 if seen.examples < LARGE else 256
+    width = 160 if seen.examples < LARGE else 256
     vocabulary = int(np.clip(round(seen.examples**0.5 * 24, -3), 1000, 8000))
     tables: dict[str, Any] = {
         "task": task,
@@ -59,14 +59,13 @@ def suggest(task: str, files: Sequence[str]) -> Suggestion:
         "training": {
             "budget": "15min",
             "batch_tokens": 2200,
-            "optimizer": {
-                "kind": "muon",
-                "rate": 0.03,
-                "rest": {"rate": 3e-3, "betas": [0.9, 0.95], "weight_decay": 0.0},
-            },
+            "optimizer": {"kind": "adamw", "rate": 2e-3, "weight_decay": 0.0},
+            "schedule": {"warmup": 0.05},
         },
+        "decoding": {"length_penalty": 1.0},
     }
     reasons = {
+        "decoding.length_penalty": "higher than the paper's: small models stop too early.",
         "text.vocabulary": f"grows with the square root of the corpus; there are {told}.",
         "text.longest": f"the longest text has {seen.longest} words; pieces may be four to a word.",
         "model.width": f"{told}: a wider model would not be trained enough in the time.",
@@ -74,7 +73,7 @@ def suggest(task: str, files: Sequence[str]) -> Suggestion:
         "model.start.lexicon": "a word-for-word lexicon costs seconds and saves the first epochs.",
         "data.holdout": "no files to choose by were given, so a share of train is held out.",
         "training.budget": "long enough for a first model; an hour gives a better one.",
-        "training.optimizer.kind": "learns several times faster than adamw at this size.",
+        "training.optimizer.kind": "from a lexicon it learns as well as muon, in cheaper steps.",
     }
     return Suggestion(make(tables), reasons)
 
