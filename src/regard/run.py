@@ -16,7 +16,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from hashlib import sha256
+from hashlib import file_digest
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -164,11 +164,7 @@ def write_model(folder: Path, model: nn.Module, tokenizer: Tokenizer) -> None:
 def seal(folder: Path) -> None:
     """Say that a run is whole: hash every file, write the versions."""
     names = (RECIPE, TOKENIZER, MODEL, CONFIG, JOURNAL, METRICS, CARD, REPORT)
-    files = {
-        name: sha256((folder / name).read_bytes()).hexdigest()
-        for name in names
-        if (folder / name).exists()
-    }
+    files = {name: file_hash(folder / name) for name in names if (folder / name).exists()}
     versions = {name: version(name) for name in ("torch", "tokenizers", "safetensors", "numpy")}
     facts = {"format": FORMAT, "regard": __version__, "versions": versions, "files": files}
     write_whole(folder / SEAL, json.dumps(facts, indent=1))
@@ -182,6 +178,12 @@ def write_whole(file: Path, text: str) -> None:
         handle.flush()
         os.fsync(handle.fileno())
     unfinished.replace(file)
+
+
+def file_hash(file: Path) -> str:
+    """SHA-256 of a file, read piece by piece."""
+    with file.open("rb") as handle:
+        return file_digest(handle, "sha256").hexdigest()
 
 
 def read_journal(file: Path) -> list[dict[str, Any]]:
@@ -229,7 +231,7 @@ def _verify(folder: Path, name: str, files: dict[str, str]) -> None:
     file = folder / name
     if name not in files or not file.is_file():
         raise RunError(f"{file} is missing from the run.", "Put it back, or train again.")
-    if sha256(file.read_bytes()).hexdigest() != files[name]:
+    if file_hash(file) != files[name]:
         raise RunError(
             f"{file} does not belong to this run: its hash is not the one in {SEAL}.",
             "Put back the file that training wrote, or train again.",

@@ -27,13 +27,8 @@ def evaluate(
     from regard.inference.predictor import load
 
     measured = load(run).evaluate(split=split, files=data)
-    answer = {
-        "metrics": {**measured.metrics, "baseline": measured.baseline},
-        "signature": measured.signature,
-        "count": measured.examples,
-    }
     if as_json:
-        print_json(answer)
+        print_json(measured.as_json())
         return
     rows = [
         (name, f"{score:6.2f}   baseline {measured.baseline.get(name, float('nan')):.2f}")

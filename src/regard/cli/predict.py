@@ -35,7 +35,6 @@ def predict(
         cat new.de | regard predict runs/mine
 
     """
-    from regard.inference.predictor import as_json as answer_json
     from regard.inference.predictor import load
 
     asked = _asked(texts, source)
@@ -46,7 +45,7 @@ def predict(
         )
     answers = load(run).predict_all(asked, truncate=truncate)
     if as_json:
-        print_json({"run": str(run), "answers": [answer_json(answer) for answer in answers]})
+        print_json({"run": str(run), "answers": [answer._asdict() for answer in answers]})
         return
     cut = 0
     with output.open("x", encoding="utf-8") if output else nullcontext(sys.stdout) as stream:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from regard.data.source import read
 from regard.run import Run
@@ -56,8 +55,3 @@ class Predictor:
 def load(path: str | Path) -> Predictor:
     """Open a run folder to ask it."""
     return Predictor(Run(Path(path)))
-
-
-def as_json(answer: Answered) -> dict[str, Any]:
-    """One answer under the names that scripts rely on."""
-    return answer._asdict()

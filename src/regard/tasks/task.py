@@ -34,6 +34,14 @@ class Measured(NamedTuple):
     examples: int
     samples: list[Sample]
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the scores under the names that scripts rely on."""
+        return {
+            "metrics": {**self.metrics, "baseline": self.baseline},
+            "signature": self.signature,
+            "count": self.examples,
+        }
+
 
 class Answered(NamedTuple):
     """One answer to one text."""

@@ -11,8 +11,7 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from hashlib import sha256
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from regard.errors import DiskError, RunError
+from regard.run import file_hash
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -108,14 +108,6 @@ def name_of(part: str) -> str:
     return f"{part}.safetensors"
 
 
-def file_hash(file: Path) -> str:
-    """SHA-256 of a file, read piece by piece."""
-    digest = sha256()
-    for piece in _pieces(file):
-        digest.update(piece)
-    return digest.hexdigest()
-
-
 def sync(path: Path) -> None:
     """Make sure that what was written to a file or folder is on the disk."""
     handle = os.open(path, os.O_RDONLY)
@@ -152,12 +144,6 @@ def _set_aside(folder: Path) -> Path:
 
 def _write_json(file: Path, value: object) -> None:
     file.write_text(json.dumps(value, indent=1), encoding="utf-8")
-
-
-def _pieces(file: Path) -> Iterator[bytes]:
-    with file.open("rb") as handle:
-        while piece := handle.read(1 << 20):
-            yield piece
 
 
 def _broken(folder: Path, why: str) -> RunError:

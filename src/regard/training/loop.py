@@ -8,7 +8,6 @@ from typing import Any
 
 from regard.errors import DiskError, Stopped, TrainingError
 from regard.recipe.recipe import Recipe
-from regard.tasks.task import Measured
 from regard.training import checkpoint
 from regard.training.journal import Journal
 from regard.training.state import State
@@ -136,7 +135,7 @@ class Loop:
         self.journal.write(
             "evaluation", step=standing.step, seconds=standing.seconds, metrics=measured.metrics
         )
-        self.watcher.measured(progress, _few(measured))
+        self.watcher.measured(progress, measured._replace(samples=measured.samples[:3]))
 
     def _save(self) -> None:
         keep = max(2, self.recipe.training.average)
@@ -154,13 +153,3 @@ class Loop:
 def spread(times: int, steps: int) -> set[int]:
     """Spread ``times`` steps evenly up to the last one, which is always among them."""
     return {max(1, round(steps * (n + 1) / times)) for n in range(times)}
-
-
-def _few(measured: Measured) -> Measured:
-    return Measured(
-        measured.metrics,
-        measured.baseline,
-        measured.signature,
-        measured.examples,
-        measured.samples[:3],
-    )

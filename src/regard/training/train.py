@@ -18,7 +18,7 @@ from regard.errors import UsageError
 from regard.recipe.recipe import Recipe
 from regard.run import Run
 from regard.tasks.from_recipe import Texts, examples, first, make_task, make_tokenizer
-from regard.tasks.task import Measured, Task
+from regard.tasks.task import Task
 from regard.training import checkpoint
 from regard.training.allocator import keep_pages
 from regard.training.budget import calibrate, steps_for
@@ -32,6 +32,7 @@ from regard.training.step import Stepper
 from regard.training.watcher import Nobody, Watcher
 
 MOST_VALID, MOST_TEST = 2000, 20_000  # examples measured on
+SHOWN = 20  # answers kept to be looked at
 
 
 class Prepared(NamedTuple):
@@ -221,7 +222,8 @@ def _finish(
         measured = prepared.task.measure(
             state.model, first(examples(recipe, split), MOST_TEST), quick=False
         )
-        metrics[split] = as_json(measured)
+        samples = [sample._asdict() for sample in measured.samples[:SHOWN]]
+        metrics[split] = {**measured.as_json(), "samples": samples}
     standing = state.standing
     metrics["training"] = {
         "steps": standing.step,
@@ -238,16 +240,6 @@ def _finish(
     Journal(folder / folders.JOURNAL).write("end", step=standing.step, seconds=standing.seconds)
     folders.write_whole(folder / folders.CARD, model_card(recipe, metrics))
     folders.seal(folder)
-
-
-def as_json(measured: Measured) -> dict[str, Any]:
-    """Return what was measured, under the names that scripts rely on."""
-    return {
-        "metrics": {**measured.metrics, "baseline": measured.baseline},
-        "signature": measured.signature,
-        "count": measured.examples,
-        "samples": [sample._asdict() for sample in measured.samples[:20]],
-    }
 
 
 def _chosen(recipe: Recipe, folder: Path, state: State) -> dict[str, Tensor]:
