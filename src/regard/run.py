@@ -4,6 +4,8 @@
     model.safetensors  the parameters                        config.json      the model's shape
     journal.jsonl      what happened, step by step        metrics.json     scores by split
     README.md          the model card                     report.html      the same, to look at
+    answers.jsonl      every answer on the last split, beside what was expected
+    baseline.safetensors   what the plain baseline learned, where it learns
     checkpoints/       for --resume; may be deleted       regard.json      versions and hashes
 
 ``regard.json`` is written last: a folder without it is a run that has not finished. It holds the
@@ -13,17 +15,17 @@ SHA-256 of every file, so that a part from another run, or a flipped bit, is fou
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import file_digest
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import nn
+from torch import Tensor, nn
 
 from regard import __version__
 from regard.errors import RunError, UsageError
@@ -32,6 +34,7 @@ from regard.recipe.dump import dump
 from regard.recipe.load import load as load_recipe
 from regard.recipe.recipe import Recipe
 from regard.tasks.from_recipe import make_task
+from regard.tasks.scores import Scale, scale
 from regard.tasks.task import Task
 from regard.text.tokenizer import Tokenizer
 
@@ -43,9 +46,17 @@ RECIPE, TOKENIZER, MODEL, CONFIG = (
     "config.json",
 )
 JOURNAL, METRICS, CARD, REPORT = "journal.jsonl", "metrics.json", "README.md", "report.html"
+BASELINE, ANSWERS = "baseline.safetensors", "answers.jsonl"
 SEAL, CHECKPOINTS, LOCK = "regard.json", "checkpoints", ".lock"
 VERIFIED = (RECIPE, TOKENIZER, MODEL, CONFIG, METRICS)
 """Files that an answer depends on; checked whenever a run is opened."""
+
+
+class Parts(NamedTuple):
+    """What a run settles before its first step."""
+
+    recipe: Recipe
+    tokenizer: Tokenizer
 
 
 class Run:
@@ -72,24 +83,41 @@ class Run:
                 "Put back the tokenizer.json of this run.",
             )
         self.task: Task = make_task(self.recipe, self.tokenizer)
+        if BASELINE in self.facts["files"]:
+            _verify(folder, BASELINE, self.facts["files"])
+            self.task.put_baseline(load_file(folder / BASELINE))
 
     @cached_property
     def model(self) -> nn.Module:
         """The trained model, ready to answer."""
         model = self.task.build()
+        put_parameters(model, self.parameters)
+        return model.eval()
+
+    @property
+    def parameters(self) -> dict[str, Tensor]:
+        """The trained parameters by name, read anew."""
         try:
-            put_parameters(model, load_file(self.folder / MODEL))
+            return load_file(self.folder / MODEL)
         except SafetensorError as error:
             raise RunError(
                 f"{self.folder / MODEL} must be a safetensors file. {error}.",
                 "Put back the model.safetensors of this run.",
             ) from error
-        return model.eval()
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
         """Scores by split."""
         return json.loads((self.folder / METRICS).read_text(encoding="utf-8"))
+
+    @cached_property
+    def answers(self) -> list[dict[str, Any]]:
+        """Every answer on the split that was measured last; none in a run of an older version."""
+        if ANSWERS not in self.facts["files"]:
+            return []
+        _verify(self.folder, ANSWERS, self.facts["files"])
+        lines = (self.folder / ANSWERS).read_text(encoding="utf-8").split("\n")
+        return [json.loads(line) for line in lines if line]
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -104,10 +132,33 @@ class Run:
             **{name: self.metrics[split][name] for name in ("metrics", "signature", "count")},
         }
 
+    def scale(self, metric: str) -> Scale:
+        """Say how one of its scores is drawn."""
+        return scale(metric)
+
     @property
     def journal(self) -> list[dict[str, Any]]:
         """What happened, each step once."""
         return read_journal(self.folder / JOURNAL)
+
+
+def told_beginning(began: Mapping[str, Any]) -> str:
+    """Say in a sentence what a run carried over from another, and what was new in it."""
+    carried, new = (
+        f"{sum(parts.values()):,} ({', '.join(f'{name} {n:,}' for name, n in parts.items())})"
+        for parts in (began["carried"], began["new"] or {"nothing": 0})
+    )
+    return (
+        f"Begun from the run {began['run']}, model {began['model'][:12]}: parameters carried over "
+        f"{carried}; new {new}."
+    )
+
+
+def parts_of(folder: Path) -> Parts | None:
+    """Recipe and tokenizer of a run that may not have finished; None if it did not get so far."""
+    if not (folder / RECIPE).is_file() or not (folder / TOKENIZER).is_file():
+        return None
+    return Parts(load_recipe(folder / RECIPE), Tokenizer.load(folder / TOKENIZER))
 
 
 def create(folder: Path) -> None:
@@ -161,9 +212,18 @@ def write_model(folder: Path, model: nn.Module, tokenizer: Tokenizer) -> None:
     write_whole(folder / CONFIG, json.dumps(config, indent=1))
 
 
+def write_baseline(folder: Path, parameters: Mapping[str, Tensor]) -> None:
+    """Write what the plain baseline learned, where there is one that learns."""
+    if parameters:
+        unfinished = folder / f".{BASELINE}"
+        save_file({name: tensor.contiguous() for name, tensor in parameters.items()}, unfinished)
+        unfinished.replace(folder / BASELINE)
+
+
 def seal(folder: Path) -> None:
     """Say that a run is whole: hash every file, write the versions."""
-    names = (RECIPE, TOKENIZER, MODEL, CONFIG, JOURNAL, METRICS, CARD, REPORT)
+    parts = (RECIPE, TOKENIZER, MODEL, BASELINE, CONFIG)
+    names = (*parts, JOURNAL, METRICS, ANSWERS, CARD, REPORT)
     files = {name: file_hash(folder / name) for name in names if (folder / name).exists()}
     versions = {name: version(name) for name in ("torch", "tokenizers", "safetensors", "numpy")}
     facts = {"format": FORMAT, "regard": __version__, "versions": versions, "files": files}

@@ -362,7 +362,7 @@ def test_an_overlong_line_is_named_and_the_next_one_is_read(tmp_path, monkeypatc
     ("names", "options", "word"),
     [
         ([], {}, "no files"),
-        (["a.txt"], {"expected": 2}, "each of its 2 sides"),
+        (["a.txt"], {"expected": 2}, "needs 2 fields; plain text has one"),
         (["a.de", "a.en", "b.de"], {"expected": 2}, "each of its 2 sides"),
         (["a.txt"], {"expected": 2, "format": "text"}, "plain text has one"),
         (["a.tsv", "a.jsonl"], {"expected": 2}, "one format"),

@@ -1,7 +1,9 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.split import essence, held_out
+from regard.data.split import essence, from_the_end, held_out
+from regard.errors import DataError
 
 texts = [f"Satz Nummer {number}" for number in range(5003)]
 
@@ -42,3 +44,32 @@ def test_the_split_is_the_same_for_ever():
     # Stored answers: a run that is resumed by a later version must see the same split.
     held = [number for number in range(200) if held_out((f"{number}",), share=0.05, seed=0)]
     assert held == [10, 42, 45, 48, 85, 100, 112, 135, 180]
+
+
+def ended(records, share, wanted):
+    return list(from_the_end(lambda: iter(records), share=share, wanted=wanted))
+
+
+@given(st.integers(2, 97), st.floats(0.01, 0.49))
+def test_the_end_of_many_examples_is_held_out_by_number(count, share):
+    records = [(str(number),) for number in range(count)]
+    train, valid = ended(records, share, False), ended(records, share, True)
+    assert train + valid == records and train and valid
+    assert len(train) == int(count * (1 - share))
+
+
+@given(st.text(min_size=3), st.floats(0.01, 0.49))
+def test_the_end_of_a_single_text_is_held_out_by_characters(text, share):
+    (train,), (valid,) = ended([(text,)], share, False)[0], ended([(text,)], share, True)[0]
+    assert train + valid == text and train and valid
+
+
+def test_a_tenth_of_tinyshakespeare_is_what_others_hold_out():
+    (train,) = ended([("x" * 1_115_394,)], 0.1, False)[0]
+    assert len(train) == 1_003_854
+
+
+@pytest.mark.parametrize("fields", [("a b c", "d e f"), ("a",)])
+def test_a_single_example_that_cannot_be_cut_is_refused(fields):
+    with pytest.raises(DataError, match=f"{len(fields)} fields"):
+        ended([fields], 0.1, True)

@@ -20,15 +20,17 @@ from regard.layers.attention import (
     argmax,
     attend,
     dot,
+    fused,
     scaled_dot,
     softmax,
 )
+from regard.layers.distance import Alibi
 from regard.layers.dropout import keyed
 from regard.layers.memory import Memory
 from regard.layers.norm import RMSNorm
 from regard.layers.position import Rotary
 from regard.layers.tap import listen
-from regard.layers.visibility import causal, local, padding
+from regard.layers.visibility import causal, every, local, padding, within
 
 BATCH, HEADS, QUERIES, KEYS, FEATURES = 2, 3, 5, 7, 11
 LENGTHS = torch.tensor([7, 4])
@@ -207,6 +209,55 @@ def test_the_fast_way_is_taken_only_when_it_is_equal_and_nobody_listens(monkeypa
     assert not takes_equation(Attention(WIDTH, HEADS, dropout=0.5).eval())
     assert takes_equation(Attention(WIDTH, HEADS, equation=Equation(dot)))
     assert takes_equation(Attention(WIDTH, HEADS, equation=Equation(scaled_dot, argmax)))
+
+
+def test_the_kernel_is_left_to_skip_the_future_only_where_nothing_else_is_hidden(
+    monkeypatch, context
+):
+    skipped = []
+
+    def watched(*heads, visible, **rest):
+        skipped.append(visible is None)
+        return fused(*heads, visible=visible, **rest)
+
+    monkeypatch.setattr(attention, "fused", watched)
+
+    def skips(layer, visible=ANYWHERE, memory=None):
+        skipped.clear()
+        layer.double()(context, visible=visible, memory=memory)
+        return skipped == [True]
+
+    layer = Attention(WIDTH, HEADS, rule=causal)
+    assert skips(layer) and skips(Attention(WIDTH, HEADS, rule=every(causal)).eval())
+    assert skips(layer, padding(torch.tensor([KEYS, KEYS]), KEYS))
+    assert not skips(layer, padding(LENGTHS, KEYS))
+    assert not skips(layer, causal(KEYS, KEYS))
+    assert not skips(Attention(WIDTH, HEADS))
+    assert not skips(Attention(WIDTH, HEADS, rule=every(causal, within(2))))
+    assert not skips(Attention(WIDTH, HEADS, rule=causal, place=Place(bias=Alibi(HEADS))))
+    memory = Memory()
+    assert skips(layer, memory=memory)
+    twice = torch.ones(1, 1, 1, 2 * KEYS, dtype=torch.bool)
+    assert not skips(layer, twice, memory)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_skipping_the_future_equals_hiding_it(context, training):
+    torch.manual_seed(0)
+    layer = Attention(WIDTH, HEADS, rule=causal).double().train(training)
+    context.requires_grad_()
+    fast = layer(context, visible=ANYWHERE)
+    with listen(layer):
+        slow = layer(context, visible=ANYWHERE)
+    assert_close(fast, slow, rtol=0, atol=1e-12)
+    inputs = [context, *layer.parameters()]
+    weights = torch.randn_like(fast)
+    for one, other in zip(
+        torch.autograd.grad((fast * weights).sum(), inputs),
+        torch.autograd.grad((slow * weights).sum(), inputs),
+        strict=True,
+    ):
+        assert_close(one, other, rtol=0, atol=1e-12)
 
 
 def test_weights_are_thinned_while_training_only(states, context):

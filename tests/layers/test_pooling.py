@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.layers.pooling import AttentionPool, First, Max, Mean
+from regard.layers.pooling import AttentionPool, Cls, First, Last, Max, Mean, MeanMax
 from regard.layers.tap import listen
 from regard.layers.visibility import padding
 
@@ -88,3 +88,22 @@ def test_the_tap_of_a_pool_hears_where_it_looked():
     (weights,) = heard["weights"]
     assert weights.shape == (BATCH, 1, HOPS, POSITIONS)
     assert_close(weights.sum(-1), torch.ones(BATCH, 1, HOPS))
+
+
+def test_cls_is_the_first_position_through_a_dense_layer():
+    pool, given = Cls(WIDTH), states()
+    assert_close(pool(given, visible=VISIBLE), torch.tanh(pool.dense(given[:, 0])))
+
+
+def test_last_is_the_last_position_that_is_real():
+    given = states()
+    expected = torch.stack([given[0, 6], given[1, 3]])
+    assert_close(Last()(given, visible=VISIBLE), expected)
+    assert_close(Last()(given, visible=torch.zeros_like(VISIBLE)), torch.zeros(BATCH, WIDTH))
+
+
+def test_mean_and_max_stand_side_by_side():
+    given = states()
+    both = MeanMax()(given, visible=VISIBLE)
+    assert_close(both[:, :WIDTH], Mean()(given, visible=VISIBLE))
+    assert_close(both[:, WIDTH:], Max()(given, visible=VISIBLE))

@@ -1,15 +1,17 @@
 """Heads: what can be written, what cannot, and the start from a lexicon."""
 
+import pytest
 import torch
 from torch.testing import assert_close
 
 from regard.layers.embedding import Embedding
 from regard.layers.pooling import Mean
 from regard.models.from_recipe import transformer
-from regard.models.heads import LabelHead, TokenHead
+from regard.models.heads import LabelHead, TokenHead, Transform
 from regard.models.lexical_start import start_from_lexicon
 from regard.models.parameters import parameters_of, put_parameters
 from regard.recipe.model import ModelSettings
+from regard.tasks.losses import consistency, cross_entropy, head_loss
 
 WIDTH, TOKENS = 7, 13
 WRITTEN = torch.tensor([2, 3, 5, 11])
@@ -76,3 +78,39 @@ def test_a_lexicon_brings_translations_together_and_lets_attention_copy():
     assert alike[source, target + 5].abs().max() < 0.5
     assert_close(table.norm(dim=1), torch.ones(40))
     assert_close(model.decoder.blocks[0].cross.part.to_output.weight, 0.5 * torch.eye(64))
+
+
+def test_a_limited_head_keeps_its_biases_and_transform():
+    full, limited = head(bias=True, transform=Transform(WIDTH)), head(bias=True)
+    limited.transform = full.transform
+    torch.nn.init.normal_(full.bias)
+    limited.bias = full.bias
+    limited.write_only(WRITTEN)
+    states = torch.randn(5, WIDTH)
+    assert_close(limited(states)[:, WRITTEN], full(states)[:, WRITTEN])
+    assert_close(full(states), full.prepared(states) @ full.matrix.T + full.bias)
+
+
+@pytest.mark.parametrize("soft_cap", [0.0, 3.0])
+def test_the_fast_loss_of_a_head_equals_the_equation(soft_cap):
+    given = head(bias=True, transform=Transform(WIDTH), soft_cap=soft_cap).double()
+    torch.nn.init.normal_(given.bias)
+    given.write_only(WRITTEN)
+    states = torch.randn(17, WIDTH, dtype=torch.float64)
+    targets = torch.randint(len(WRITTEN), (17,))
+    fast = head_loss(given, states, targets, smoothing=0.1)
+    slow = cross_entropy(given(states)[:, WRITTEN], targets, smoothing=0.1)
+    assert_close(fast.smoothed, slow.smoothed)
+    slopes = [torch.autograd.grad(loss.smoothed, given.bias)[0] for loss in (fast, slow)]
+    assert_close(*slopes)
+
+
+def test_two_passes_are_apart_by_the_mean_of_both_divergences():
+    first, second = torch.randn(2, 5, 11, dtype=torch.float64)
+    p, q = (
+        torch.distributions.Categorical(logits=first),
+        torch.distributions.Categorical(logits=second),
+    )
+    both = torch.distributions.kl_divergence(p, q) + torch.distributions.kl_divergence(q, p)
+    assert_close(consistency(first, second), both.sum() / 2)
+    assert consistency(first, first) == 0

@@ -50,6 +50,7 @@ def test_a_run_folder_holds_everything(recipe, tmp_path):
         "config.json",
         "journal.jsonl",
         "metrics.json",
+        "answers.jsonl",
         "README.md",
         "regard.json",
         "checkpoints",
@@ -259,3 +260,20 @@ def test_a_file_of_another_run_is_refused(recipe, tmp_path, name):
 def test_evaluations_are_spread_evenly_and_end_with_the_last_step():
     assert sorted(spread(4, 10)) == [2, 5, 8, 10]
     assert spread(10, 3) == {1, 2, 3}
+
+
+def test_a_first_look_measures_before_the_first_step_and_changes_nothing(recipe, tmp_path):
+    looked = train(recipe(training={"first_look": True}), tmp_path / "looked")
+    at = [line["step"] for line in looked.journal if line["event"] == "evaluation"]
+    assert at == [0, 4, 9]
+    assert bits(looked) == bits(train(recipe(), tmp_path / "plain"))
+
+
+def test_every_answer_is_kept_beside_what_was_expected(recipe, tmp_path):
+    run = train(recipe(), tmp_path / "run")
+    assert len(run.answers) == run.summary["count"]
+    assert set(run.answers[0]) == {"asked", "expected", "answered", "score"}
+    assert len(run.metrics["valid"]["data"]) == 64
+    (run.folder / "answers.jsonl").write_text("{}")
+    with pytest.raises(RunError, match="does not belong"):
+        _ = Run(run.folder).answers

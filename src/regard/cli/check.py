@@ -1,5 +1,6 @@
 """``regard check``: look at recipe and data before any compute."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,19 +31,22 @@ def check(
         regard check recipe.toml --set data.train='["new.de", "new.en"]' --json
 
     """
+    from regard.data.check import Labelling
     from regard.data.check import check as check_data
+    from regard.data.record import Request
     from regard.recipe.load import load
     from regard.tasks.from_recipe import TASKS
 
     settings = load(recipe, sets)
     data = settings.data
     splits = {"train": data.train, "valid": data.valid, "test": data.test}
+    task = TASKS[settings.task]
+    labelling = Labelling(data.scores, partial(task.refusal, settings))
     report = check_data(
         {name: files for name, files in splits.items() if files},
         format=data.format,
-        fields=data.fields,
-        languages=data.languages,
-        expected=TASKS[settings.task].fields,
+        request=Request(task.fields, data.fields, data.languages, data.label_separator),
+        labelled=labelling if task.fields > task.texts else False,
     )
     if as_json:
         print_json(report.as_dict())

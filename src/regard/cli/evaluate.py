@@ -25,14 +25,17 @@ def evaluate(
 
     """
     from regard.inference.predictor import load
+    from regard.tasks.scores import shown
 
     measured = load(run).evaluate(split=split, files=data)
     if as_json:
         print_json(measured.as_json())
         return
-    rows = [
-        (name, f"{score:6.2f}   baseline {measured.baseline.get(name, float('nan')):.2f}")
-        for name, score in measured.metrics.items()
-    ]
+    rows = []
+    for name, score in measured.metrics.items():
+        told = f"{shown(name, score):>7}"
+        for who, scores in (("baseline", measured.baseline), ("together", measured.together)):
+            told += f"   {who} {shown(name, scores[name])}" if name in scores else ""
+        rows.append((name, told))
     rows += [(f"{name} is", signature) for name, signature in measured.signature.items()]
     print_rows([*rows, ("examples", f"{measured.examples:,}")])

@@ -1,4 +1,4 @@
-"""``regard explain``: where a translator looked while it wrote an answer."""
+"""``regard explain``: where a model looked while it read or wrote."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,20 +15,23 @@ if TYPE_CHECKING:
 
 def explain(
     run: Annotated[Path, typer.Argument(help="A finished run folder.")],
-    text: Annotated[str, typer.Argument(help="The text to translate.")],
+    text: Annotated[str, typer.Argument(help="The text to answer.")],
     target: Annotated[
-        str | None, typer.Option(help="Look at this translation instead of the model's own.")
+        str | None, typer.Option(help="Translation: look at this one instead of the model's own.")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write every head's map to a page.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Write the drawn map to a picture.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Translate a text and show where each word looked: the last layer's mean over heads.
+    """Answer a text and show where each word looked: the last layer's mean over heads.
 
-    Attention shows where the model mixed from, not why it answered so. The page has every head.
+    In a translator each word of the answer looks into the source; elsewhere each word of the text
+    looks into the text itself. Attention shows where the model mixed from, not why it answered
+    so. The page has every head.
 
     Examples:
         regard explain runs/scenes "Der kleine Hund sieht die Katze."
+        regard explain runs/reviews "not bad at all"
         regard explain runs/mine "Ein Hund." --target "A dog." --html dog.html --svg dog.svg
 
     """
@@ -36,13 +39,13 @@ def explain(
     from regard.explain.draw.svg import svg_map
     from regard.explain.draw.terminal import TerminalMap
     from regard.explain.report import attention_of, picture_of
-    from regard.explain.trace import trace_translation
+    from regard.explain.trace import trace as trace_run
     from regard.run import Run
 
     for file in (html, svg):
         if file is not None and file.exists():
             raise UsageError(f"nothing is overwritten. {file} exists.", "Name another file.")
-    trace = trace_translation(Run(run), text, target).by_words()
+    trace = trace_run(Run(run), text, target).by_words()
     picture = picture_of(trace)
     if html is not None:
         html.write_text(attention_page(attention_of(trace), title=text), encoding="utf-8")
@@ -52,13 +55,14 @@ def explain(
         print_json(_as_json(trace))
         return
     out = console()
-    out.print(clean(" ".join(picture.rows)), style="bold")
+    out.print(clean(trace.answer), style="bold", soft_wrap=True)
     out.print(TerminalMap(picture))
 
 
 def _as_json(trace: "Trace") -> dict[str, Any]:
     layers, heads = trace.weights.shape[:2]
     return {
+        "answer": trace.answer,
         "source": [word.replace("▁", "") for word in trace.source],
         "target": [word.replace("▁", "") for word in trace.target],
         "layers": layers,

@@ -26,17 +26,20 @@ def init(
     Examples:
         regard init translation --data train.de train.en
         regard init translation --data pairs.tsv --out small.toml
+        regard init masked-pretraining --data books.txt
+        regard init language-modelling --data plays.txt
+        regard init classification --data reviews.jsonl
+        regard init sentence-pair --data pairs.tsv
 
     """
     from regard.recipe.dump import dump
     from regard.recipe.load import rebased
     from regard.recipe.recipe import Recipe
-    from regard.tasks.from_recipe import TASKS
-    from regard.tasks.suggestion import suggest
+    from regard.tasks.suggestion import CHOOSE, suggest
 
-    if task not in TASKS:
+    if task not in CHOOSE:
         raise UsageError(
-            f"there is no task {task!r}; the tasks are {', '.join(TASKS)}.", "Name one of them."
+            f"there is no task {task!r}; the tasks are {', '.join(CHOOSE)}.", "Name one of them."
         )
     if out.exists():
         raise UsageError(f"a recipe is not overwritten. {out} exists.", "Name another with --out.")

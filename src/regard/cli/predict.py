@@ -1,16 +1,20 @@
 """``regard predict``: ask a trained model."""
 
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from regard.cli.options import AsJson
 from regard.cli.screen import clean, print_json, print_text
 from regard.errors import UsageError
+
+if TYPE_CHECKING:
+    from regard.tasks.task import Answered
 
 
 def predict(
@@ -27,12 +31,17 @@ def predict(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a trained model: a translator translates.
+    """Ask a trained model: a translator translates, a language model goes on with a text.
+
+    A classifier says a label and its probability, a tab between them, as there is between the two
+    texts of a pair. A blank line is answered with a blank line.
 
     Examples:
         regard predict runs/scenes "Der kleine Hund sieht die Katze."
         regard predict runs/mine --input new.de --output new.en
         cat new.de | regard predict runs/mine
+        regard predict runs/shakespeare "KING RICHARD:"
+        regard predict runs/reviews "A film to remember."
 
     """
     from regard.inference.predictor import load
@@ -51,17 +60,25 @@ def predict(
     with output.open("x", encoding="utf-8") if output else nullcontext(sys.stdout) as stream:
         for answer in answers:
             cut += answer.truncated
-            _write(answer.text, stream)
+            _write(_told(answer), stream, as_it_is=texts is not None and len(texts) == 1)
     if cut:
         print_text(f"{cut:,} tokens did not fit and were not read", to=sys.stderr)
 
 
-def _write(text: str, stream: TextIO) -> None:
-    one_line = " ".join(text.splitlines())
+def _told(answer: "Answered") -> str:
+    """Return the answer; a label with its probability beside it."""
+    if not answer.probabilities:
+        return answer.text
+    return f"{answer.text}\t{math.exp(answer.log_probability):.4f}"
+
+
+def _write(text: str, stream: Any, *, as_it_is: bool) -> None:  # noqa: ANN401
+    """Write an answer on one line, so that answer n belongs to text n; a single one as it is."""
+    shown = text if as_it_is else " ".join(text.splitlines())
     if stream is sys.stdout:
-        print_text(clean(one_line))
+        print_text(clean(shown))
     else:
-        stream.write(one_line + "\n")
+        stream.write(shown + "\n")
 
 
 def _asked(texts: list[str] | None, source: Path | None) -> Iterator[str]:

@@ -8,6 +8,7 @@ from rich.progress import BarColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
 from regard.cli.screen import clean, console
+from regard.tasks.scores import better, shown
 from regard.tasks.task import Measured
 from regard.training.watcher import Progress
 
@@ -29,7 +30,7 @@ class TrainingScreen:
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._told = 0.0
-        self._best = float("-inf")
+        self._best: float | None = None
         self._headed = False
 
     def __enter__(self) -> "TrainingScreen":
@@ -62,12 +63,16 @@ class TrainingScreen:
             return
         if not self._headed:
             self._headed = True
-            names = "".join(f"{name:>9}" for name in measured.metrics)
+            names = "".join(f"{name:>{max(9, len(name) + 2)}}" for name in measured.metrics)
             self.console.print(f"{'minutes':>8}{'step':>9}{'epoch':>7}{'loss':>8}{names}")
-        main = next(iter(measured.metrics.values()))
-        star = " *" if main > self._best else ""
-        self._best = max(self._best, main)
-        scores = "".join(f"{score:9.2f}" for score in measured.metrics.values())
+        name, score = next(iter(measured.metrics.items()))
+        star = ""
+        if self._best is None or better(name, score, than=self._best):
+            self._best, star = score, " *"
+        scores = "".join(
+            f"{shown(name, score):>{max(9, len(name) + 2)}}"
+            for name, score in measured.metrics.items()
+        )
         self.console.print(
             f"{progress.seconds / 60:8.1f}{progress.step:9,}{progress.epoch:7}"
             f"{progress.loss:8.3f}{scores}{star}",
@@ -82,13 +87,16 @@ class TrainingScreen:
         """Say how it ended and what to type next."""
         metrics = dict(summary["metrics"])
         baseline = metrics.pop("baseline")
+        together = metrics.pop("together", {})
         run = summary["run"]
         self.console.print()
         for name, score in metrics.items():
-            self.console.print(
-                f"{name:>8} {score:7.2f}    (baseline {baseline.get(name, float('nan')):.2f})",
-                style="bold",
-            )
+            told = f"{name:>8} {shown(name, score):>7}"
+            if name in baseline:
+                told += f"    (baseline {shown(name, baseline[name])}"
+                both = f", both together {shown(name, together[name])}" if name in together else ""
+                told += f"{both})"
+            self.console.print(told, style="bold")
         for signature in summary["signature"].values():
             self.console.print(f"         {signature}", style="dim")
         self.console.print(

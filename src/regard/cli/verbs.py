@@ -19,8 +19,9 @@ VERBS = {
     "check": "Check a recipe and its data before any compute.",
     "train": "Train the model a recipe describes.",
     "evaluate": "Measure a trained model.",
+    "compare": "Compare runs: seeds grouped, and whether a difference can be chance.",
     "predict": "Ask a trained model: translate, line by line or text by text.",
-    "explain": "Show where a translator looked while it wrote.",
+    "explain": "Show where a model looked while it read or wrote.",
     "recipe": "List, show and explain recipes; print their JSON schema.",
     "doctor": "Say what this machine offers, and what would make it faster.",
 }

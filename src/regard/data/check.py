@@ -5,7 +5,7 @@ corpus (duplicates, leakage, odd lengths) works on hashes of bounded number.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -26,6 +26,15 @@ _RARE = 2
 _IMBALANCE = 20.0
 _NOTES = {"blank", "untranslated", "spacing", "markup", "duplicate", "sampled"}
 _LEAVE_OUT = "Leave one of them out."
+
+
+class Labelling(NamedTuple):
+    """What is known of the last field where it is no text."""
+
+    scores: bool = False
+    """Whether it is a number: numbers are not counted as labels."""
+    refusal: Callable[[tuple[str, ...]], tuple[str, str] | None] = lambda fields: None
+    """Says what is wrong with a record, and the remedy."""
 
 
 class Finding(NamedTuple):
@@ -75,20 +84,20 @@ def check(
     splits: Mapping[str, Sequence[str | Path]],
     *,
     format: str = "auto",
-    fields: tuple[str, ...] = (),
-    languages: tuple[str, ...] = (),
+    request: Request | None = None,
     expected: int | None = None,
     longest_characters: int = 5000,
-    labelled: bool = False,
+    labelled: bool | Labelling = False,
 ) -> Report:
     """Check every split, first the one learned from; splits without files are passed over."""
     report = Report()
-    request = Request(expected, tuple(fields), tuple(languages))
+    request = request or Request(expected)
+    labelling = (Labelling() if labelled else None) if isinstance(labelled, bool) else labelled
     named = {split: files for split, files in splits.items() if files}
     _check_names(report, named)
     sketches = {}
     for split, files in named.items():
-        reader = _Reader(report, split, longest_characters=longest_characters, labelled=labelled)
+        reader = _Reader(report, split, request, labelling, longest_characters=longest_characters)
         try:
             reader.take(find(files, request, format=format, split=split))
         except UsageError as error:
@@ -97,10 +106,10 @@ def check(
             )
         sketches[split] = reader.sketch
     for split, sketch in sketches.items():
-        _check_whole(report, split, sketch, labelled=labelled)
+        _check_whole(report, split, sketch, labelled=labelling is not None)
     for earlier, later in combinations(sketches, 2):
         _check_leaks(report, earlier, later, sketches)
-    if labelled:
+    if labelling and not labelling.scores:
         _check_labels(report, {split: str(files[0]) for split, files in named.items()})
     return report
 
@@ -109,10 +118,17 @@ class _Reader:
     """Takes in one split."""
 
     def __init__(
-        self, report: Report, split: str, *, longest_characters: int, labelled: bool
+        self,
+        report: Report,
+        split: str,
+        request: Request,
+        labelling: Labelling | None,
+        *,
+        longest_characters: int,
     ) -> None:
         self._report, self._split = report, split
-        self._longest, self._labelled = longest_characters, labelled
+        self._longest, self._labelling = longest_characters, labelling
+        self._separator = request.label_separator
         self.sketch = Sketch()
 
     def take(self, found: Iterable[Found]) -> None:
@@ -124,14 +140,29 @@ class _Reader:
                 self._report.add(Finding(one.kind, one.severity, self._split, *one[2:]))
                 continue
             count += 1
-            self.sketch.add(one)
             self._suspect(one)
-            if self._labelled and (len(labels) < _MOST_LABELS or one.fields[-1] in labels):
-                labels[one.fields[-1]] += 1
+            if self._labelling is None:
+                self.sketch.add(one)
+                continue
+            # The texts of a pair are one thing that has a label.
+            whole = "\t".join(one.fields[:-1])
+            self.sketch.add(one._replace(fields=(whole, one.fields[-1])))
+            self._count(one, labels)
         self._report.records[self._split] = count
 
+    def _count(self, record: Record, labels: Counter[str]) -> None:
+        assert self._labelling is not None
+        if refused := self._labelling.refusal(record.fields):
+            self._report.add(Finding("label", "bad", self._split, *record[1:], *refused))
+        elif not self._labelling.scores:
+            written = record.fields[-1]
+            for label in written.split(self._separator) if self._separator else [written]:
+                if len(labels) < _MOST_LABELS or label.strip() in labels:
+                    labels[label.strip()] += 1
+
     def _suspect(self, record: Record) -> None:
-        found = suspicions(record, longest_characters=self._longest, labelled=self._labelled)
+        labelled = self._labelling is not None
+        found = suspicions(record, longest_characters=self._longest, labelled=labelled)
         for kind, problem, remedy in found:
             _add(self._report, kind, self._split, record[1:], problem, remedy)
 

@@ -59,6 +59,28 @@ def document(path: Path) -> tuple[str, int] | Fault:
     return "\n".join(found), 1
 
 
+def whole(path: Path) -> str | Fault:
+    """Read a file of any size to its last character, its line ends as they are."""
+    try:
+        with open_bytes(path) as file:
+            raw = file.read()
+    except BROKEN as error:
+        return _fatal("compression", path, 0, f"The compressed data is broken: {error}.")
+    except OSError as error:
+        return _unreadable(path, error)
+    if not raw:
+        return _fatal("empty-file", path, 0, "The file is empty.")
+    if raw.startswith(_OTHER_BOMS):
+        return _fatal("encoding", path, 1, "Text must be UTF-8; this file is UTF-16.")
+    try:
+        return raw.removeprefix(_BOM).decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = error.start + len(raw) - len(error.object)
+        line, begin = raw.count(b"\n", 0, at) + 1, raw.rfind(b"\n", 0, at) + 1
+        where = f"byte 0x{raw[at]:02X} at column {at - begin + 1}"
+        return bad("encoding", path, line, f"Text must be UTF-8; {where} is not.")
+
+
 def _raw_lines(file: BufferedIOBase) -> Iterator[bytes]:
     """Lines as bytes; of an overlong one only the first ``LONGEST_LINE + 1``."""
     while raw := file.readline(LONGEST_LINE + 1):

@@ -43,6 +43,8 @@ class Request(NamedTuple):
     expected: int | None = None
     fields: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
+    label_separator: str = ""
+    """What is put between labels that a format keeps apart, such as a list in JSON."""
 
 
 Reader = Callable[[Sequence[Path], Request], Iterator[Found]]

@@ -17,7 +17,7 @@ from regard.data.formats.jsonl import read_jsonl
 from regard.data.formats.parallel import read_parallel
 from regard.data.formats.po import read_po
 from regard.data.formats.table import read_csv, read_tsv
-from regard.data.formats.text import read_documents, read_lines
+from regard.data.formats.text import read_documents, read_lines, read_whole
 from regard.data.formats.tmx import read_tmx
 from regard.data.lines import Line, lines
 from regard.data.record import Fault, Found, Reader, Record, Request
@@ -28,9 +28,13 @@ __all__ = ["Fault", "Reading", "Record", "find", "read"]
 WORLD = "world:"
 """What the name of a built-in corpus begins with."""
 
+PLAIN = ("text", "lines", "whole")
+"""Formats of files that hold nothing but text."""
+
 _READERS: dict[str, Reader] = {
     "text": read_documents,
     "lines": read_lines,
+    "whole": read_whole,
     "parallel": read_parallel,
     "tsv": read_tsv,
     "csv": read_csv,
@@ -132,8 +136,14 @@ def _detect(paths: list[Path], request: Request) -> str:
         return formats[0]
     if request.expected == 1:
         return "text"
-    if not _are_sides(paths) and _begins_with_label(paths[0]):
-        return "fasttext"
+    if not _are_sides(paths):
+        first = _first_line(paths[0])
+        if first.startswith(LABEL):
+            return "fasttext"
+        if request.expected and first.count("\t") + 1 >= request.expected:
+            return "tsv"
+        if (request.expected or 0) > len(paths) == 1:
+            return "text"
     return "text" if request.expected is None and not _are_sides(paths) else "parallel"
 
 
@@ -143,10 +153,8 @@ def _by_name(path: Path) -> str:
     return _ENDINGS.get(plain_name(path).suffix.lower(), "")
 
 
-def _begins_with_label(path: Path) -> bool:
-    return any(
-        isinstance(line, Line) and line.text.startswith(LABEL) for line in islice(lines(path), 1)
-    )
+def _first_line(path: Path) -> str:
+    return next((line.text for line in islice(lines(path), 1) if isinstance(line, Line)), "")
 
 
 def _are_sides(paths: list[Path]) -> bool:
@@ -163,7 +171,7 @@ def _check_sides(format: str, names: list[str], request: Request) -> None:
             f"Parallel text has a file for each of its {sides} sides. Got {', '.join(names)}.",
             "Name them side by side, for instance train.de and train.en, or set data.format.",
         )
-    if format in ("text", "lines") and (request.expected or 1) > 1:
+    if format in PLAIN and (request.expected or 1) > 1:
         raise UsageError(
             f"The task needs {sides} fields; plain text has one. Got {', '.join(names)}.",
             "Give parallel files, tsv, csv or jsonl, or set data.format.",

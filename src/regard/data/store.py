@@ -70,6 +70,10 @@ class Store:
             seen[ids[begin : begin + PIECE]] = True
         return seen
 
+    def flat(self, field: int) -> NDArray[np.uint32]:
+        """All ids of a field, example after example, mapped from disk."""
+        return self._ids[field]
+
     def lengths(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Tokens of these examples, one column per field."""
         return np.stack(
@@ -91,7 +95,7 @@ class Store:
         encode: Encode,
         *,
         key: tuple[str, ...],
-        longest: int,
+        longest: int | None,
     ) -> "Store":
         """Take the store that ``key`` and the examples' own bytes name; write it if it is missing.
 
@@ -124,7 +128,7 @@ def _fingerprint(examples: Iterable[tuple[str, ...]], key: tuple[str, ...]) -> s
 
 
 def _write(
-    folder: Path, examples: Iterable[tuple[str, ...]], encode: Encode, *, longest: int
+    folder: Path, examples: Iterable[tuple[str, ...]], encode: Encode, *, longest: int | None
 ) -> None:
     writers: list[_FieldWriter] = []
     kept = overlong = 0
@@ -132,7 +136,7 @@ def _write(
         for fields in encode(chunk):
             if not writers:
                 writers = [_FieldWriter(folder, field) for field in range(len(fields))]
-            if max(map(len, fields)) > longest:
+            if longest is not None and max(map(len, fields)) > longest:
                 overlong += 1
                 continue
             kept += 1

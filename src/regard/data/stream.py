@@ -8,13 +8,12 @@ purpose, epoch). Resuming is a seek, never a replay, and memory is bounded by on
 """
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.batch import cut
-from regard.data.store import Store
 
 WINDOW = 1 << 20  # examples sorted at once: 8 MB of numbers
 ORDER, TIES = 102, 103  # purposes: what a random choice is for
@@ -28,6 +27,36 @@ class Place(NamedTuple):
     """Counted from the epoch's own beginning."""
 
 
+@runtime_checkable
+class AnyStream(Protocol):
+    """Which numbers come at which step; what a number stands for is the task's to say."""
+
+    steps_per_epoch: int
+
+    def place(self, step: int) -> Place:
+        """Which epoch a step stands in, and where."""
+        ...
+
+    def __getitem__(self, step: int) -> NDArray[np.int64]:
+        """Numbers of one step."""
+        ...
+
+    def share(self, step: int, *, shard: int, shards: int) -> NDArray[np.int64]:
+        """Numbers of one step that fall to one shard."""
+        ...
+
+
+@runtime_checkable
+class OfLengths(Protocol):
+    """Examples whose lengths are known; a store is one."""
+
+    def __len__(self) -> int: ...
+
+    def lengths(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Tokens of these examples, one column per field."""
+        ...
+
+
 class Stream:
     """Steps without end over one store.
 
@@ -39,7 +68,9 @@ class Stream:
 
     """
 
-    def __init__(self, store: Store, *, seed: int, batch_tokens: int, window: int = WINDOW) -> None:
+    def __init__(
+        self, store: OfLengths, *, seed: int, batch_tokens: int, window: int = WINDOW
+    ) -> None:
         self.store, self.seed, self.batch_tokens = store, seed, batch_tokens
         self.windows = -(-len(store) // window)
         self._steps = [len(self._cuts(number)) - 1 for number in range(self.windows)]

@@ -27,7 +27,8 @@ def suspicions(record: Record, *, longest_characters: int, labelled: bool) -> It
     texts = record.fields[:-1] if labelled and len(record.fields) > 1 else record.fields
     for text in texts:
         yield from _of_text(text, longest_characters)
-    if len(texts) > 1 and len(texts[0].split()) > 1 and essence(texts[0]) == essence(texts[1]):
+    sides = len(texts) > 1 and not labelled
+    if sides and len(texts[0].split()) > 1 and essence(texts[0]) == essence(texts[1]):
         remedy = "Leave untranslated lines out; they teach the model to copy."
         yield Suspicion("copied", "Both sides are the same text.", remedy)
 

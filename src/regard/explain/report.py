@@ -1,25 +1,47 @@
 """The report: a finished run as one page that a person can look at, file and all."""
 
 import platform
+import re
 from typing import Any
 
+from regard.errors import UsageError
 from regard.explain.alignment import Look
 from regard.explain.draw.html import report_page
+from regard.explain.draw.label import label
 from regard.explain.draw.page import (
     Attention,
+    Confusion,
     Curve,
     Head,
     Panel,
     ReportData,
     Sample,
+    SampleWords,
     Score,
 )
 from regard.explain.draw.picture import Picture
-from regard.explain.trace import Trace, trace_translation
-from regard.run import REPORT, Run, seal, write_whole
+from regard.explain.trace import Trace, looks_within, trace
+from regard.run import REPORT, Run, seal, told_beginning, write_whole
 
-NAMES = {"bleu": "BLEU", "chrf": "chrF"}
-MOST_DRAWN = 40  # tokens on a side of the drawn map
+NAMES = {"bleu": "BLEU", "chrf": "chrF", "ece": "calibration error (ECE)", "macro_f1": "macro F1"}
+MOST_DRAWN = 40  # words on a side of the drawn map
+MOST_BASELINE_LETTERS = 48
+LABEL_WORDS = SampleWords("Text", "Label", "Answer", "Held-out examples, the first ones.")
+SAMPLE_WORDS = {
+    "translation": SampleWords(),
+    "language-modelling": SampleWords(
+        "Beginning",
+        "How it went on",
+        "How the model goes on",
+        "Held-out text. A model is not to repeat it: it is to go on as such texts do.",
+    ),
+    "masked-pretraining": SampleWords(
+        "Masked",
+        "As it was written",
+        "As the model filled it",
+        "Held-out text. Marked: where the model's words are not the writer's.",
+    ),
+}
 
 
 def write_report(run: Run) -> None:
@@ -30,21 +52,16 @@ def write_report(run: Run) -> None:
 
 def report_data(run: Run) -> ReportData:
     """Gather what the page says."""
-    training, summary = run.metrics["training"], run.summary
-    scores = dict(summary["metrics"])
-    scores.pop("baseline")
-    first: str = next(iter(scores))
+    training = run.metrics["training"]
     return ReportData(
         title=run.folder.name,
-        summary=(
-            f"A {run.recipe.task} model of {training['parameters']:,} parameters, trained on "
-            f"{training['examples']:,} examples in {training['seconds'] / 60:.1f} minutes. On "
-            f"{summary['split']} it reaches {scores[first]:.1f} {NAMES.get(first, first)}."
-        ),
+        summary=_summary(run),
         recipe=_recipe(run),
         scores=_scores(run),
-        panels=_panels(run.journal),
+        panels=_panels(run),
+        confusion=_confusion(run),
         samples=_samples(run),
+        sample_words=SAMPLE_WORDS.get(run.recipe.task, LABEL_WORDS),
         attention=_attention(run),
         data=[
             ("examples", f"{training['examples']:,}"),
@@ -60,21 +77,53 @@ def report_data(run: Run) -> ReportData:
         ],
         commands=[
             ("ask it", f'regard predict {run.folder} "a text"'),
+            ("see where it looked", f'regard explain {run.folder} "a text"'),
             ("measure it", f"regard evaluate {run.folder}"),
+            ("compare it", f"regard compare {run.folder} ANOTHER"),
         ],
         version=run.facts["regard"],
     )
 
 
+def _summary(run: Run) -> str:
+    """Say what was trained and how well it does; a score never stands alone."""
+    training, summary = run.metrics["training"], run.summary
+    scores = dict(summary["metrics"])
+    metric = run.task.metric if run.task.metric in scores else next(iter(scores))
+    baseline = scores["baseline"].get(metric)
+    said = (
+        f"A {run.recipe.task} model of {training['parameters']:,} parameters, trained on "
+        f"{training['examples']:,} examples in {training['seconds'] / 60:.1f} minutes. On "
+        f"{summary['split']} it reaches {_figure(run, metric, scores[metric])} {_name(metric)}"
+    )
+    if baseline is not None:
+        said += f"; {run.task.baseline} reaches {_figure(run, metric, baseline)}"
+    return f"{said}. {told_beginning(training['began']) if 'began' in training else ''}".strip()
+
+
+def _figure(run: Run, metric: str, score: float) -> str:
+    drawn = run.scale(metric)
+    return f"{drawn.factor * score:.{drawn.digits}f}{drawn.unit}"
+
+
+def _name(metric: str) -> str:
+    return NAMES.get(metric, metric.replace("_", " "))
+
+
 def _recipe(run: Run) -> list[tuple[str, str]]:
     model, training = run.recipe.model, run.recipe.training
+    translates = run.recipe.task == "translation"
+    labels = run.recipe.data.labels
     return [
         ("task", run.recipe.task),
         ("tokenizer", f"{run.recipe.text.tokenizer}, {run.tokenizer.size:,} tokens"),
         ("width", str(model.width)),
-        ("blocks", f"{model.depth} read, {model.decoder_depth} write"),
+        ("blocks", f"{model.depth} read, {model.decoder_depth} write")
+        if translates
+        else ("blocks", str(model.depth)),
         ("mixer", f"{model.mixer.kind}"),
         ("position", model.position.kind),
+        *([("labels", str(len(labels))), ("pooling", model.head.pooling)] if labels else []),
         ("optimizer", f"{training.optimizer.kind}, rate {training.optimizer.rate:g}"),
         ("schedule", training.schedule.kind),
         ("budget", training.budget),
@@ -83,41 +132,56 @@ def _recipe(run: Run) -> list[tuple[str, str]]:
 
 
 def _scores(run: Run) -> list[Score]:
+    return [
+        score
+        for split in ("test", "valid")
+        if split in run.metrics
+        for score in _split_scores(run, split)
+    ]
+
+
+def _split_scores(run: Run, split: str) -> list[Score]:
+    measured = run.metrics[split]
+    scores = dict(measured["metrics"])
+    baseline, together = scores.pop("baseline"), scores.pop("together", {})
     found = []
-    for split in ("test", "valid"):
-        if split not in run.metrics:
-            continue
-        measured = run.metrics[split]
-        scores = dict(measured["metrics"])
-        baseline = scores.pop("baseline")
-        found += [
+    for name, score in scores.items():
+        factor, unit, digits, best = run.scale(name)
+        beside = [by[name] * factor if name in by else None for by in (baseline, together)]
+        found.append(
             Score(
-                NAMES.get(str(name), str(name)),
-                score,
-                baseline=baseline.get(name),
-                baseline_name="copying the source",
+                _name(name),
+                score * factor,
+                baseline=beside[0],
+                baseline_name=label(run.task.baseline, MOST_BASELINE_LETTERS),
                 signature=measured["signature"].get(name, ""),
-                best=100,
+                best=best,
+                digits=digits,
+                unit=unit,
+                together=beside[1],
                 note=f"{split}, {measured['count']:,} examples",
             )
-            for name, score in scores.items()
-        ]
+        )
     return found
 
 
-def _panels(journal: list[dict[str, Any]]) -> list[Panel]:
-    steps = [line for line in journal if line["event"] == "step"]
-    measured = [line for line in journal if line["event"] == "evaluation"]
+def _panels(run: Run) -> list[Panel]:
+    """Draw the loss of training; then the scores on valid, those of one scale together."""
+    steps = [line for line in run.journal if line["event"] == "step"]
+    measured = [line for line in run.journal if line["event"] == "evaluation"]
     panels = []
     if steps:
         loss = _curve("training loss", steps, [line["loss"] for line in steps])
-        panels.append(Panel("Loss per token, in nats", [loss]))
-    if measured:
-        curves = [
-            _curve(NAMES.get(name, name), measured, [line["metrics"][name] for line in measured])
-            for name in measured[0]["metrics"]
-        ]
-        panels.append(Panel("Scores on valid, greedy", curves))
+        panels.append(Panel("Loss while training", [loss]))
+    scales: dict[object, list[Curve]] = {}
+    for name in measured[0]["metrics"] if measured else ():
+        drawn = run.scale(name)
+        values = [line["metrics"][name] * drawn.factor for line in measured]
+        key = drawn if drawn.best else name  # open scales have nothing in common
+        scales.setdefault(key, []).append(_curve(_name(name), measured, values))
+    for curves in scales.values():
+        unit = run.scale(curves[0].name.replace(" ", "_")).unit
+        panels.append(Panel("Measured on valid" + (f", {unit}" if unit else ""), curves))
     return panels
 
 
@@ -126,16 +190,32 @@ def _curve(name: str, lines: list[dict[str, Any]], values: list[float]) -> Curve
     return Curve(name, [line["step"] for line in lines], minutes, values)
 
 
+def _confusion(run: Run) -> Confusion | None:
+    details = run.metrics[run.summary["split"]].get("details", {})
+    counts = details.get("confusion")
+    if isinstance(counts, dict):
+        return Confusion(counts["labels"], counts["matrix"])
+    return Confusion(details["labels"], counts) if counts else None
+
+
 def _samples(run: Run) -> list[Sample]:
     samples = run.metrics[run.summary["split"]]["samples"]
     return [Sample(each["asked"], each["expected"], each["answered"]) for each in samples[:12]]
 
 
 def _attention(run: Run) -> Attention | None:
-    fitting = [sample for sample in _samples(run) if len(sample.source.split()) <= MOST_DRAWN]
-    if not fitting:
+    if run.recipe.task != "translation" and not looks_within(run):
         return None
-    return attention_of(trace_translation(run, fitting[0].source).by_words())
+    for text in (re.sub(r"\[(CLS|SEP)\]", " ", sample.source) for sample in _samples(run)):
+        if not 0 < len(text.split()) <= MOST_DRAWN:
+            continue
+        try:
+            found = trace(run, text).by_words()
+        except UsageError:  # longer, in tokens, than what the model reads at once
+            continue
+        if len(found.source) <= MOST_DRAWN:
+            return attention_of(found)
+    return None
 
 
 def attention_of(trace: Trace) -> Attention:
@@ -147,16 +227,17 @@ def attention_of(trace: Trace) -> Attention:
         for layer in range(layers)
         for head in range(heads)
     ]
-    return Attention(_plain(trace.source), _plain(trace.target), [mean, *each])
+    return Attention(_plain(trace.source), _plain(trace.target), [mean, *each], own=trace.own)
 
 
 def picture_of(trace: Trace, look: Look | None = None) -> Picture:
-    """One map of a trace, without the ends of the two texts; by default the last layer's mean."""
+    """One map of a trace, without the ends of two texts; by default the last layer's mean."""
     look = look or Look(len(trace.weights) - 1, None)
+    end = None if trace.own else -1
     return Picture(
-        _plain(trace.target)[:-1],
-        _plain(trace.source)[:-1],
-        look.of(trace)[:-1, :-1],
+        _plain(trace.target)[:end],
+        _plain(trace.source)[:end],
+        look.of(trace)[:end, :end],
         f"where each word looked ({look.name})",
     )
 

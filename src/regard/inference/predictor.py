@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from regard.data.source import read
 from regard.run import Run
-from regard.tasks.from_recipe import examples, first
+from regard.tasks.from_recipe import examples, read_examples
 from regard.tasks.task import Answered, Measured
 
 ASKED_AT_ONCE = 512  # texts held in memory while a file is answered
@@ -38,18 +37,10 @@ class Predictor:
         self, *, split: str = "test", files: Sequence[str] = (), most: int = 100_000
     ) -> Measured:
         """Measure on a split of the recipe, or on other files of the same kind."""
-        found = self._read(files, most) if files else first(examples(self.run.recipe, split), most)
+        recipe = self.run.recipe
+        given = read_examples(recipe, files, "test") if files else examples(recipe, split)()
+        found = list(islice(given, most))
         return self.run.task.measure(self.run.model, found, quick=False)
-
-    def _read(self, files: Sequence[str], most: int) -> list[tuple[str, ...]]:
-        data = self.run.recipe.data
-        records = read(
-            files,
-            fields=data.fields,
-            languages=data.languages,
-            expected=self.run.task.fields,
-        )
-        return [record.fields for record in islice(records, most)]
 
 
 def load(path: str | Path) -> Predictor:

@@ -25,7 +25,7 @@ from regard.layers.memory import Memory
 from regard.layers.norm import RMSNorm
 from regard.layers.position import Rotary
 from regard.layers.tap import Tap
-from regard.layers.visibility import Rule
+from regard.layers.visibility import Rule, causal
 
 Queries = Float[Tensor, "batch head query feature"]
 Keys = Float[Tensor, "batch head key feature"]
@@ -68,10 +68,16 @@ def fused(
     key: Keys,
     value: Values,
     *,
-    visible: Visible,
+    visible: Visible | None,
     bias: Float[Tensor, "#batch #head query key"] | None = None,
 ) -> Float[Tensor, "batch head query content"]:
-    """Mix as :func:`attend` does with scaled dot and softmax, by torch's kernel: no weights."""
+    """Mix as :func:`attend` does with scaled dot and softmax, by torch's kernel: no weights.
+
+    ``visible`` is left out where the causal rule alone decides: the kernel then skips the future
+    instead of computing and hiding it.
+    """
+    if visible is None:
+        return nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
     mask = visible
     if bias is not None:
         mask = bias.to(query.dtype).masked_fill(~visible, -math.inf)
@@ -225,6 +231,8 @@ class Attention(nn.Module):
 
     def _mixed(self, query: Queries, key: Keys, value: Values, visible: Visible) -> Queries:
         queries, keys = query.shape[2], key.shape[2]
+        if self._plain and self._merely_causal(queries, keys, visible):
+            return fused(query, key, value, visible=None)
         if self.rule is not None:
             visible = visible & self.rule(queries, keys).to(visible.device)
         bias = self.bias(queries, keys) if self.bias is not None else None
@@ -242,6 +250,11 @@ class Attention(nn.Module):
         thinned = self.training and self.dropout.share > 0
         plain = self.score is scaled_dot and self.select is softmax
         return plain and not thinned and not self.weights.heard
+
+    def _merely_causal(self, queries: int, keys: int, visible: Visible) -> bool:
+        """Whether nothing but the future is hidden; only a mask of few rows is looked through."""
+        ruled = self.rule is causal and self.bias is None and queries == keys
+        return ruled and visible.shape[2] == 1 and bool(visible.all())
 
     def _thinned(self, scores: Scores, visible: Visible) -> Scores:
         return self.dropout(self.select(scores, visible))

@@ -14,9 +14,14 @@ from torch.autograd.function import once_differentiable
 NormKind = Literal["layer", "rms"]
 
 
-def norm(kind: NormKind, width: int, *, biases: bool) -> nn.Module:
-    """Return the norm of this kind for states of this width; only LayerNorm can have a bias."""
-    return nn.LayerNorm(width, bias=biases) if kind == "layer" else RMSNorm(width)
+def norm(kind: NormKind, width: int, *, biases: bool, epsilon: float | None = None) -> nn.Module:
+    """Return the norm of this kind for states of this width; only LayerNorm can have a bias.
+
+    Without an ``epsilon``, LayerNorm has 1e-5 and RMSNorm 1e-6.
+    """
+    if kind == "layer":
+        return nn.LayerNorm(width, bias=biases, eps=epsilon or 1e-5)
+    return RMSNorm(width, epsilon=epsilon or 1e-6)
 
 
 class RMSNorm(nn.Module):

@@ -1,6 +1,8 @@
 """Pooling: a sentence of any length becomes one state, or a few.
 
-    first   x(0)                                  BERT's [CLS] (Devlin et al. 2019)
+    first   x(0)                                  what stands at [CLS]
+    cls     tanh(W·x(0) + b)                      BERT's pooler (Devlin et al. 2019)
+    last    x(n - 1)                              where a causal body has seen everything
     mean    Σ x(t) / n, over what is visible
     max     the largest of each feature, over what is visible
     attention: key = tanh(states · Wᵀ + b), value = states, query = learned, one per hop
@@ -28,6 +30,33 @@ class First(nn.Module):
         return states[:, 0].masked_fill(~visible[:, 0, 0, :1], 0.0)
 
 
+class Cls(nn.Module):
+    """tanh(W·x(0) + b).
+
+    Args:
+        width: Size of one state.
+
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.first, self.dense = First(), nn.Linear(width, width)
+
+    def forward(self, states: States, *, visible: Visible) -> Pooled:
+        return torch.tanh(self.dense(self.first(states, visible=visible)))
+
+
+class Last(nn.Module):
+    """x(n - 1): the last position that is visible."""
+
+    def forward(self, states: States, *, visible: Visible) -> Pooled:
+        seen = visible[:, 0, 0].expand(len(states), -1)
+        last = (seen * torch.arange(1, seen.shape[1] + 1, device=seen.device)).amax(dim=1)
+        rows = torch.arange(len(states), device=states.device)
+        found = states[rows, (last - 1).clamp(min=0)]
+        return found.masked_fill(last[:, None] == 0, 0.0)
+
+
 class Mean(nn.Module):
     """Σ x(t) / n."""
 
@@ -43,6 +72,18 @@ class Max(nn.Module):
         seen = visible[:, 0, 0, :, None]
         largest = states.masked_fill(~seen, torch.finfo(states.dtype).min).amax(dim=1)
         return largest.masked_fill(~seen.any(dim=1), 0.0)
+
+
+class MeanMax(nn.Module):
+    """[mean, max]: twice as wide as a state."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mean, self.max = Mean(), Max()
+
+    def forward(self, states: States, *, visible: Visible) -> Float[Tensor, "batch twice"]:
+        both = [self.mean(states, visible=visible), self.max(states, visible=visible)]
+        return torch.cat(both, dim=-1)
 
 
 class AttentionPool(nn.Module):

@@ -10,7 +10,7 @@ The third moment at which a position may speak, on the scores, is :mod:`regard.l
 """
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 _BASE = 10000.0
@@ -75,9 +75,14 @@ class Added(nn.Module):
         self.table = table
 
     def forward(
-        self, states: Float[Tensor, "batch position width"], *, start: int = 0
+        self,
+        states: Float[Tensor, "batch position width"],
+        *,
+        start: int = 0,
+        at: Int[Tensor, "batch position"] | None = None,
     ) -> Float[Tensor, "batch position width"]:
-        return states + self.table(states.shape[1], start=start)
+        """Join the positions from ``start`` on, or those that ``at`` names one by one."""
+        return states + _vectors(self.table, states, start, at)
 
 
 class Concatenated(nn.Module):
@@ -93,10 +98,21 @@ class Concatenated(nn.Module):
         self.table = table
 
     def forward(
-        self, states: Float[Tensor, "batch position width"], *, start: int = 0
+        self,
+        states: Float[Tensor, "batch position width"],
+        *,
+        start: int = 0,
+        at: Int[Tensor, "batch position"] | None = None,
     ) -> Float[Tensor, "batch position wider"]:
-        places = self.table(states.shape[1], start=start)
+        """Join the positions from ``start`` on, or those that ``at`` names one by one."""
+        places = _vectors(self.table, states, start, at)
         return torch.cat([states, places.to(states.dtype).expand(len(states), -1, -1)], dim=-1)
+
+
+def _vectors(table: Sinusoidal | Learned, states: Tensor, start: int, at: Tensor | None) -> Tensor:
+    if at is None:
+        return table(states.shape[1], start=start)
+    return table(int(at.max()) + 1 if at.numel() else 0)[at]
 
 
 def shift_operator(k: int, width: int) -> Float[Tensor, "width width"]:

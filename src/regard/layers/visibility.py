@@ -37,8 +37,8 @@ def within(window: int) -> Rule:
 
 
 def every(*rules: Rule) -> Rule:
-    """One rule that permits what all of ``rules`` permit."""
-    return partial(_every, rules)
+    """One rule that permits what all of ``rules`` permit; of a single one, itself."""
+    return rules[0] if len(rules) == 1 else partial(_every, rules)
 
 
 def _every(rules: tuple[Rule, ...], queries: int, keys: int) -> Bool[Tensor, "1 1 query key"]:

@@ -1,6 +1,7 @@
 """From ``[model]`` to a model. Settings stop here."""
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 from torch import nn
@@ -19,13 +20,17 @@ from regard.layers.attention import (
 from regard.layers.block import Block
 from regard.layers.convolution import Convolution
 from regard.layers.distance import Alibi, RelativeBuckets, RelativeTable
-from regard.layers.embedding import Embedding
+from regard.layers.embedding import Embedding, Joins, Ngrams
 from regard.layers.feed_forward import FeedForward
 from regard.layers.norm import norm
+from regard.layers.pooling import AttentionPool, Cls, First, Last, Max, Mean, MeanMax
 from regard.layers.position import Added, Concatenated, Learned, Rotary, Sinusoidal
 from regard.layers.recurrent import Recurrent
 from regard.layers.visibility import Rule, causal, every, within
-from regard.models.heads import TokenHead
+from regard.models.body import Body
+from regard.models.classifier import Classifier
+from regard.models.gpt import LanguageModel
+from regard.models.heads import LabelHead, TokenHead, Transform
 from regard.models.parameters import draw_parameters
 from regard.models.stack import Stack
 from regard.models.transformer import Transformer
@@ -40,6 +45,7 @@ from regard.recipe.model import (
     SinusoidalSettings,
 )
 
+BOUNDARY = 3  # the id that ends a text, in every vocabulary (text.special.END)
 SELECTS = {"softmax": softmax, "argmax": argmax}
 
 
@@ -52,15 +58,67 @@ def transformer(settings: ModelSettings, tokens: int) -> Transformer:
         stack(settings, settings.depth, looks_ahead=True),
         writing,
         stack(settings, settings.decoder_depth, looks_ahead=False, crosses=True),
-        TokenHead(
-            settings.width,
-            tokens,
-            table=writing if settings.tied else None,
-            soft_cap=settings.soft_cap,
-        ),
+        token_head(settings, writing, tokens),
     )
     draw_parameters(model, width=settings.width, quiet=settings.quiet_start)
     return model
+
+
+def language_model(settings: ModelSettings, tokens: int) -> LanguageModel:
+    """Build a causal body with a head that writes ``tokens``."""
+    trunk = body(settings, tokens, looks_ahead=False)
+    model = LanguageModel(trunk, token_head(settings, trunk.reading, tokens))
+    draw_parameters(model, width=settings.width, quiet=settings.quiet_start)
+    return model
+
+
+def classifier(settings: ModelSettings, tokens: int, labels: int) -> Classifier:
+    """Build a body with a head that tells ``labels`` apart; both ways unless it is to be causal."""
+    trunk = body(settings, tokens, looks_ahead=not settings.causal)
+    pool, wide = pooling(settings)
+    head = LabelHead(pool, wide, labels, dropout=settings.head.dropout)
+    model = Classifier(trunk, head)
+    draw_parameters(model, width=settings.width, quiet=settings.quiet_start)
+    return model
+
+
+def body(settings: ModelSettings, tokens: int, *, looks_ahead: bool) -> Body:
+    """Build what reads ``tokens`` and thinks."""
+    return Body(
+        _embedding(settings, tokens), stack(settings, settings.depth, looks_ahead=looks_ahead)
+    )
+
+
+def token_head(settings: ModelSettings, table: Embedding, tokens: int) -> TokenHead:
+    """Build what turns states into tokens, tied to ``table`` if the settings say so."""
+    return TokenHead(
+        settings.width,
+        tokens,
+        table=table if settings.tied else None,
+        bias=settings.head.bias,
+        transform=_transform(settings) if settings.head.transform else None,
+        soft_cap=settings.soft_cap,
+    )
+
+
+def _transform(settings: ModelSettings) -> Transform:
+    return Transform(settings.width, epsilon=settings.norm_epsilon or 1e-5)
+
+
+def pooling(settings: ModelSettings) -> tuple[nn.Module, int]:
+    """Build what makes one state of many; return it with that state's width."""
+    width = settings.width
+    pools: dict[str, Callable[[], nn.Module]] = {
+        "cls": partial(Cls, width),
+        "first": First,
+        "last": Last,
+        "mean": Mean,
+        "max": Max,
+        "mean-max": MeanMax,
+        "attention": partial(AttentionPool, width, features=width),
+    }
+    kind = settings.head.pooling
+    return pools[kind](), 2 * width if kind == "mean-max" else width
 
 
 def stack(
@@ -72,7 +130,7 @@ def stack(
         Block(
             _mixer(settings, number, place, looks_ahead=looks_ahead),
             _feed_forward(settings),
-            norms=partial(norm, settings.norm, settings.width, biases=settings.biases),
+            norms=partial(_norm, settings),
             order=settings.norm_order,
             dropout=settings.dropout,
             cross=_cross(settings) if crosses else None,
@@ -80,15 +138,53 @@ def stack(
         for number in range(depth)
     ]
     last = settings.norm_order == "pre"
-    return Stack(
-        blocks, norm=norm(settings.norm, settings.width, biases=settings.biases) if last else None
+    return Stack(blocks, norm=_norm(settings) if last else None)
+
+
+def _norm(settings: ModelSettings) -> nn.Module:
+    return norm(
+        settings.norm, settings.width, biases=settings.biases, epsilon=settings.norm_epsilon
     )
 
 
 def _embedding(settings: ModelSettings, tokens: int) -> Embedding:
+    place, narrower = _joined(settings)
+    width, chosen = settings.width - narrower, settings.embedding
+    ngrams = None
+    if chosen.ngrams > 1:
+        ngrams = Ngrams(
+            chosen.ngrams,
+            rows=chosen.ngram_rows,
+            width=width,
+            boundary=BOUNDARY,
+            dropout=chosen.ngram_dropout,
+        )
+    return Embedding(
+        tokens,
+        width,
+        scaled=settings.scaled_embedding,
+        place=place,
+        joins=Joins(
+            ngrams,
+            chosen.segments,
+            _norm(settings) if chosen.norm else None,
+        ),
+        dropout=settings.dropout,
+    )
+
+
+def added_positions(settings: ModelSettings) -> Added:
+    """Build positions that are added to states as wide as the model, waves if not learned ones."""
+    if isinstance(settings.position, LearnedSettings):
+        return Added(Learned(settings.position.positions, settings.width))
+    return Added(Sinusoidal(settings.width))
+
+
+def _joined(settings: ModelSettings) -> tuple[Added | Concatenated | None, int]:
+    """Return how positions join the states, and how many features they take for themselves."""
     position, width = settings.position, settings.width
     if not isinstance(position, SinusoidalSettings | LearnedSettings):
-        return Embedding(tokens, width, scaled=settings.scaled_embedding, dropout=settings.dropout)
+        return None, 0
     beside = position.joined == "concatenated"
     own = width // 4 * 2 if beside else width
     table = (
@@ -96,13 +192,7 @@ def _embedding(settings: ModelSettings, tokens: int) -> Embedding:
         if isinstance(position, LearnedSettings)
         else Sinusoidal(own)
     )
-    return Embedding(
-        tokens,
-        width - own if beside else width,
-        scaled=settings.scaled_embedding,
-        place=Concatenated(table) if beside else Added(table),
-        dropout=settings.dropout,
-    )
+    return (Concatenated(table), own) if beside else (Added(table), 0)
 
 
 def _place(settings: ModelSettings, *, looks_ahead: bool) -> Place | None:

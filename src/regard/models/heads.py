@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from regard.layers.dropout import Dropout
 from regard.layers.embedding import Embedding
 
 
@@ -15,16 +16,26 @@ class TokenHead(nn.Module):
         tokens: Size of the vocabulary.
         table: The table whose rows the states are compared with (tied, Press and Wolf 2017);
             ``None`` gives the head a matrix of its own.
+        bias: Whether every token has a bias.
+        transform: What states pass before they are compared; ``None`` for nothing.
         soft_cap: Bends logits smoothly into ±soft_cap; 0 leaves them.
 
     """
 
     def __init__(
-        self, width: int, tokens: int, *, table: Embedding | None = None, soft_cap: float = 0.0
+        self,
+        width: int,
+        tokens: int,
+        *,
+        table: Embedding | None = None,
+        bias: bool = False,
+        transform: nn.Module | None = None,
+        soft_cap: float = 0.0,
     ) -> None:
         super().__init__()
-        self.table = table
+        self.table, self.transform = table, transform
         self.to_logits = nn.Linear(width, tokens, bias=False) if table is None else None
+        self.bias = nn.Parameter(torch.zeros(tokens)) if bias else None
         self.tokens, self.soft_cap = tokens, soft_cap
         self.written: Tensor | None
         self.register_buffer("written", None)
@@ -43,6 +54,17 @@ class TokenHead(nn.Module):
         matrix = self.to_logits.weight if self.to_logits is not None else self._table.table
         return matrix if self.written is None else matrix.index_select(0, self.written)
 
+    @property
+    def biases(self) -> Float[Tensor, " writable"] | None:
+        """One bias for each row of :attr:`matrix`, if there are any."""
+        if self.bias is None or self.written is None:
+            return self.bias
+        return self.bias.index_select(0, self.written)
+
+    def prepared(self, states: Float[Tensor, "*any width"]) -> Float[Tensor, "*any width"]:
+        """States as they are compared with :attr:`matrix`."""
+        return states if self.transform is None else self.transform(states)
+
     def places(self, ids: Int[Tensor, "*any"]) -> Int[Tensor, "*any"]:
         """Rows of :attr:`matrix` at which these tokens stand; -1 for one that cannot be written."""
         return ids if self._places is None else self._places[ids]
@@ -51,9 +73,14 @@ class TokenHead(nn.Module):
         """Bring logits smoothly into the soft cap, if there is one."""
         return self.soft_cap * torch.tanh(logits / self.soft_cap) if self.soft_cap else logits
 
+    def logits(self, states: Float[Tensor, "*any width"]) -> Float[Tensor, "*any writable"]:
+        """Logits of the tokens that can be written, in the order of :attr:`matrix`."""
+        prepared = self.prepared(states)
+        return self.bend(nn.functional.linear(prepared, self.matrix, self.biases))
+
     def forward(self, states: Float[Tensor, "*any width"]) -> Float[Tensor, "*any vocabulary"]:
         """Logits of the whole vocabulary; -∞ for tokens that cannot be written."""
-        logits = self.bend(nn.functional.linear(states, self.matrix))
+        logits = self.logits(states)
         if self.written is None:
             return logits
         everything = logits.new_full((*logits.shape[:-1], self.tokens), -torch.inf)
@@ -65,6 +92,23 @@ class TokenHead(nn.Module):
         return self.table
 
 
+class Transform(nn.Module):
+    """norm(act(W·state + b)): what BERT's states pass before they are compared with its table.
+
+    Args:
+        width: Size of one state.
+        epsilon: Keeps the norm of a state of zeros finite.
+
+    """
+
+    def __init__(self, width: int, *, epsilon: float = 1e-5) -> None:
+        super().__init__()
+        self.dense, self.norm = nn.Linear(width, width), nn.LayerNorm(width, eps=epsilon)
+
+    def forward(self, states: Float[Tensor, "*any width"]) -> Float[Tensor, "*any width"]:
+        return self.norm(nn.functional.gelu(self.dense(states)))
+
+
 class LabelHead(nn.Module):
     """One logit per label, from a pooled text.
 
@@ -72,12 +116,13 @@ class LabelHead(nn.Module):
         pool: Turns a text's states into one state.
         width: Size of that state.
         labels: How many labels there are.
+        dropout: Share of the pooled state dropped while training.
 
     """
 
-    def __init__(self, pool: nn.Module, width: int, labels: int) -> None:
+    def __init__(self, pool: nn.Module, width: int, labels: int, *, dropout: float = 0.0) -> None:
         super().__init__()
-        self.pool = pool
+        self.pool, self.dropout = pool, Dropout(dropout)
         self.to_logits = nn.Linear(width, labels)
 
     def forward(
@@ -86,4 +131,4 @@ class LabelHead(nn.Module):
         *,
         visible: Bool[Tensor, "#batch 1 1 position"],
     ) -> Float[Tensor, "batch label"]:
-        return self.to_logits(self.pool(states, visible=visible))
+        return self.to_logits(self.dropout(self.pool(states, visible=visible).flatten(1)))

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from regard.recipe.settings import Refused, Settings
 
@@ -21,6 +21,8 @@ class DataSettings(Settings):
     format: Literal[
         "auto",
         "text",
+        "lines",
+        "whole",
         "parallel",
         "tsv",
         "csv",
@@ -38,8 +40,28 @@ class DataSettings(Settings):
     """Source and target language, for the model card and for TMX files."""
     holdout: Annotated[float, Field(gt=0.0, lt=0.5)] = 0.05
     """Share of ``train`` held out to choose by where ``valid`` is left out."""
+    holdout_from: Literal["spread", "end"] = "spread"
+    """Where that share is taken from: all over, by a hash of each example, or the very end."""
+    labels: tuple[str, ...] = ()
+    """The labels there are, in order; leave out to take those of ``train``, sorted."""
+    label_separator: str = ""
+    """What stands between the labels of one text, where it may have several; empty: it has one."""
+    scores: bool = False
+    """Whether the last field is a number to be told, such as how alike two sentences are."""
+    score_range: tuple[float, float] | None = None
+    """``scores``: the lowest and the highest there are; leave out to take those of ``train``."""
+    apart: bool = False
+    """Language modelling: whether documents in one window are kept from seeing each other."""
     on_bad_line: Literal["stop", "skip"] = "stop"
     """Whether a line that cannot be read ends the work or is left out and counted."""
+
+    @field_validator("fields", mode="before")
+    @classmethod
+    def _numbers_are_names(cls, fields: object) -> object:
+        """``fields = [5, 6, 4]`` says the same as ``["5", "6", "4"]``."""
+        if not isinstance(fields, list | tuple):
+            return fields
+        return tuple(str(one) if type(one) is int else one for one in fields)
 
     @model_validator(mode="after")
     def _there_is_something_to_learn_from(self) -> "DataSettings":
@@ -51,6 +73,28 @@ class DataSettings(Settings):
                     f"data.{side} holds a name that is empty or cannot be printed",
                     "Give every file a visible name",
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _labels_or_scores(self) -> "DataSettings":
+        if self.scores and (self.labels or self.label_separator):
+            raise Refused(
+                "data.scores says that the last field is a number, but data.labels or "
+                "data.label_separator is set",
+                "Set one of them only",
+            )
+        if self.score_range is not None:
+            low, high = self.score_range
+            if not self.scores or not low < high:
+                raise Refused(
+                    f"data.score_range = {[low, high]} must go up, and needs data.scores",
+                    "Set data.scores to true, and the lowest score first",
+                )
+        if len(set(self.labels)) != len(self.labels) or len(self.labels) == 1:
+            raise Refused(
+                f"data.labels must be two or more different ones; got {list(self.labels)}",
+                "Leave data.labels out to take those of the training examples",
+            )
         return self
 
     @model_validator(mode="after")

@@ -29,6 +29,8 @@ class DecodingSettings(Settings):
     """``sample``: choose among this many likeliest tokens; 0 for all."""
     top_p: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
     """``sample``: choose among the likeliest tokens that together hold this probability."""
+    baseline: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
+    """Classification: share of the bag-of-n-grams baseline in the answer's log-probability."""
     longest: PositiveInt = 200
     """The most tokens an answer may have."""
     extra_length: PositiveInt = 50

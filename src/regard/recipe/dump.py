@@ -50,8 +50,8 @@ def _table(table: Settings, path: str, comments: bool, reasons: Mapping[str, str
     fields = type(table).model_fields
     inner = {name: getattr(table, name) for name in fields}
     for name in [name for name, value in inner.items() if not isinstance(value, Settings)]:
-        if comments and fields[name].description:
-            yield f"# {fields[name].description}"
+        if comments and (means := fields[name].description):
+            yield f"# {' '.join(means.split())}"
         if (where := f"{path}.{name}" if path else name) in reasons:
             yield f"# Chosen: {reasons[where]}"
         yield _field(name, inner[name])

@@ -41,7 +41,9 @@ def load(recipe: str | Path, overrides: Iterable[str] = ()) -> Recipe:
     paths = tuple(override.partition("=")[0].strip() for override in changes)
     made = make(tables, Origin(_short(path), text, paths))
     folder = Path.cwd() if is_shipped(path) else path.absolute().parent
-    return Recipe.model_validate(rebased(made.model_dump(), lambda file: _found(file, folder)))
+    # What the file leaves out stays known as left out: a run that is begun from may fill it in.
+    stated = made.model_dump(exclude_unset=True)
+    return Recipe.model_validate(rebased(stated, lambda file: _found(file, folder)))
 
 
 def make(tables: Tables, origin: Origin = NOWHERE) -> Recipe:
@@ -90,9 +92,11 @@ def rebased(tables: Tables, place: Callable[[str], str]) -> Tables:
     data = dict(tables["data"])
     for side in ("train", "valid", "test"):
         data[side] = [f if f.startswith("world:") else place(f) for f in data.get(side, ())]
-    start = dict(tables["model"]["start"])
-    start["run"] = place(start["run"]) if start["run"] else start["run"]
-    return {**tables, "data": data, "model": {**tables["model"], "start": start}}
+    model = dict(tables.get("model", {}))
+    start = model.get("start", {})
+    if start.get("run"):
+        model["start"] = {**start, "run": place(start["run"])}
+    return {**tables, "data": data, "model": model}
 
 
 def _short(path: Path) -> str:

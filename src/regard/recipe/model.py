@@ -2,9 +2,17 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeFloat, PositiveInt, model_validator
+from pydantic import (
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
 
 from regard.recipe.settings import Refused, Settings
+from regard.recipe.start import StartSettings
 
 Share = Annotated[float, Field(ge=0.0, lt=1.0)]
 
@@ -120,13 +128,44 @@ Position = Annotated[
 ]
 
 
-class StartSettings(Settings):
-    """Where the weights begin."""
+class EmbeddingSettings(Settings):
+    """How tokens enter."""
 
-    run: str | None = None
-    """Folder of the run whose body is carried over; leave out to begin at random."""
-    lexicon: bool = False
-    """Translation: begin with a word-for-word lexicon, learned from the pairs in seconds."""
+    ngrams: Annotated[int, Field(ge=1, le=8)] = 1
+    """Longest run of tokens that has vectors of its own, found by a hash: 2 adds pairs with the
+    token before, 3 also triples, and so on to 8; 1 is none."""
+    ngram_rows: PositiveInt = 16384
+    """How many vectors the runs of one length share."""
+    ngram_dropout: Share = 0.0
+    """Share of the runs left out while training, so that they are not merely learned by heart."""
+    segments: NonNegativeInt = 0
+    """How many kinds of span a row may hold, each with a vector of its own; BERT has 2."""
+    norm: bool = False
+    """Whether the sum of the vectors is normed before it enters the first block, as BERT does."""
+
+    @model_validator(mode="after")
+    def _there_are_runs_to_leave_out(self) -> "EmbeddingSettings":
+        if self.ngram_dropout and self.ngrams == 1:
+            raise Refused(
+                f"model.embedding.ngram_dropout = {self.ngram_dropout:g} has no effect while "
+                "model.embedding.ngrams is 1",
+                "Set ngrams to 2 or more, or take ngram_dropout out",
+            )
+        return self
+
+
+class HeadSettings(Settings):
+    """How states become answers."""
+
+    bias: bool = False
+    """Whether every token has a bias of its own when it is written."""
+    transform: bool = False
+    """Whether states pass a dense layer and a norm before they are compared, as BERT's do."""
+    pooling: Literal["cls", "first", "last", "mean", "max", "mean-max", "attention"] = "mean"
+    """How the states of a text become one: the first through a dense layer (BERT's [CLS]), the
+    first or last as it is, their mean, their maximum, both, or a learned look."""
+    dropout: Share = 0.1
+    """Share of the pooled state dropped while training, before it becomes a label."""
 
 
 class ModelSettings(Settings):
@@ -146,6 +185,8 @@ class ModelSettings(Settings):
     """How states are brought to one scale."""
     norm_order: Literal["pre", "post"] = "pre"
     """Whether states are normed before each part or after it is added (the 2017 paper)."""
+    norm_epsilon: PositiveFloat | None = None
+    """Keeps the norm of a state of zeros finite; leave out for 1e-5 (layer) or 1e-6 (rms)."""
     biases: bool = False
     """Whether the feed-forward parts and norms add a bias."""
     tied: bool = True
@@ -157,11 +198,16 @@ class ModelSettings(Settings):
     quiet_start: bool = True
     """Whether every part begins by adding nothing: its last matrix starts at zero."""
     writes: Literal["seen", "all"] = "seen"
-    """Which tokens can be written: those seen on the target side and single bytes, or all."""
+    """Which tokens can be written: those seen on the target side and single bytes, or all. In a
+    language model those never seen share one logit instead."""
     soft_cap: NonNegativeFloat = 0.0
     """Bend logits smoothly into ±soft_cap; 0 leaves them as they are."""
+    causal: bool | None = None
+    """Whether a position sees only what came before it; leave out for what the task needs."""
     mixer: Mixer = AttentionSettings()
     position: Position = SinusoidalSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    head: HeadSettings = HeadSettings()
     start: StartSettings = StartSettings()
 
     @model_validator(mode="after")

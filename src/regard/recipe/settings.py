@@ -57,7 +57,8 @@ def lines(table: type[Settings], prefix: str = "", kind: str = "") -> Iterator[L
         inner = tables_in(field.annotation)
         if not inner:
             default = field.get_default(call_default_factory=False)
-            yield Line(f"{prefix}{name}", default, field.description or "", allowed(field), kind)
+            means = " ".join((field.description or "").split())
+            yield Line(f"{prefix}{name}", default, means, allowed(field), kind)
         for choice in inner:
             yield from lines(choice, prefix=f"{prefix}{name}.", kind=kind_of(choice))
 

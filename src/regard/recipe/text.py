@@ -21,7 +21,10 @@ class TextSettings(Settings):
     sample_bytes: PositiveInt = 50_000_000
     """The most text the tokenizer is trained on, drawn evenly from the whole."""
     longest: PositiveInt = 256
-    """The most tokens one text may have; longer ones are left out of training and counted."""
+    """The most tokens one text may have, or the length of a language model's windows."""
+    overlong: Literal["leave-out", "head", "head-tail", "windows"] = "leave-out"
+    """What is done with a longer text in training: it is left out and counted; for labelled texts
+    also: keep its beginning, its beginning and end, or a part of it drawn anew each time."""
 
     @model_validator(mode="after")
     def _dropout_drops_merges(self) -> "TextSettings":

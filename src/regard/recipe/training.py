@@ -105,6 +105,10 @@ class TrainingSettings(Settings):
     """Parts each step is cut into (a power of two); processes share them out."""
     label_smoothing: Share = 0.1
     """Share of the target's probability spread over the whole vocabulary."""
+    class_weights: Literal["even", "balanced"] = "even"
+    """Classification: whether every example counts the same, or every label in sum."""
+    consistency: NonNegativeFloat = 0.0
+    """R-Drop: how much two passes with different dropout are drawn together; doubles the cost."""
     clip: NonNegativeFloat = 1.0
     """The longest gradient taken as it is; longer ones are shortened. 0 switches it off."""
     ema: Share = 0.0
@@ -115,6 +119,8 @@ class TrainingSettings(Settings):
     """Which parameters become the model: the last, or the best on ``valid`` by its metric."""
     evaluations: PositiveInt = 10
     """How often, spread evenly over the budget, the model is measured on ``valid``."""
+    first_look: bool = False
+    """Whether it is also measured before its first step."""
     checkpoints: PositiveInt = 10
     """How often, spread evenly over the budget, everything is saved for ``--resume``."""
     patience: NonNegativeInt = 0

@@ -1,22 +1,29 @@
 """From a recipe to its task and its examples."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from regard.data.source import read
-from regard.data.split import held_out
-from regard.errors import UsageError
+from regard.data.record import Request
+from regard.data.source import Reading, find
+from regard.data.split import from_the_end, held_out
+from regard.errors import DataError, UsageError
 from regard.recipe.recipe import Recipe
-from regard.tasks.task import Task
+from regard.tasks.classification import Classification
+from regard.tasks.language_modelling import LanguageModelling
+from regard.tasks.masked_pretraining import MaskedPretraining
+from regard.tasks.sentence_pair import SentencePair
+from regard.tasks.task import Examples, Task, Texts
 from regard.tasks.translation import Translation
 from regard.text.from_recipe import tokenizer_from_recipe
 from regard.text.tokenizer import Tokenizer
 
-TASKS: dict[str, type[Translation]] = {"translation": Translation}
-
-Texts = tuple[str, ...]
-Examples = Callable[[], Iterator[Texts]]
-"""Examples that can be read from the beginning as often as wanted; never all in memory."""
+TASKS: dict[str, type[Task]] = {
+    "translation": Translation,
+    "masked-pretraining": MaskedPretraining,
+    "language-modelling": LanguageModelling,
+    "classification": Classification,
+    "sentence-pair": SentencePair,
+}
 
 
 def make_task(recipe: Recipe, tokenizer: Tokenizer) -> Task:
@@ -25,8 +32,9 @@ def make_task(recipe: Recipe, tokenizer: Tokenizer) -> Task:
 
 
 def make_tokenizer(recipe: Recipe, source: Examples) -> Tokenizer:
-    """Train the tokenizer a recipe asks for on every field of the examples."""
-    texts = chain.from_iterable(source())
+    """Train the tokenizer a recipe asks for on the examples' texts."""
+    fields = TASKS[recipe.task].texts
+    texts = chain.from_iterable(example[:fields] for example in source())
     return tokenizer_from_recipe(recipe.text, texts, seed=recipe.seed)
 
 
@@ -34,7 +42,7 @@ def examples(recipe: Recipe, split: str) -> Examples:
     """Return the examples of a split: ``train``, ``valid`` or ``test``.
 
     Without files of its own, ``valid`` is the share of ``train`` that a hash of each example's
-    content picks out; ``train`` is then the rest.
+    content picks out, or the end of it; ``train`` is then the rest.
     """
     files = {"train": recipe.data.train, "valid": recipe.data.valid, "test": recipe.data.test}
     if split not in files:
@@ -44,12 +52,16 @@ def examples(recipe: Recipe, split: str) -> Examples:
     if split == "test" and not files["test"]:
         return examples(recipe, "valid")
     if files["valid"] or split == "test":
-        return lambda: _read(recipe, files[split], split)
+        return lambda: read_examples(recipe, files[split], split)
     wanted = split == "valid"
     share, seed = recipe.data.holdout, recipe.seed
+    if recipe.data.holdout_from == "end":
+        return lambda: from_the_end(
+            lambda: read_examples(recipe, files["train"], "train"), share=share, wanted=wanted
+        )
     return lambda: (
         fields
-        for fields in _read(recipe, files["train"], "train")
+        for fields in read_examples(recipe, files["train"], "train")
         if held_out(fields, share=share, seed=seed) == wanted
     )
 
@@ -59,15 +71,13 @@ def first(source: Examples, most: int) -> list[Texts]:
     return list(islice(source(), most))
 
 
-def _read(recipe: Recipe, files: tuple[str, ...], split: str) -> Iterator[Texts]:
-    data = recipe.data
-    records = read(
-        files,
-        format=data.format,
-        fields=data.fields,
-        languages=data.languages,
-        on_bad_line=data.on_bad_line,
-        expected=TASKS[recipe.task].fields,
-        split=split,
-    )
-    return (record.fields for record in records)
+def read_examples(recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Texts]:
+    """Read files as the recipe says; an example that the task cannot take is named by its place."""
+    data, task = recipe.data, TASKS[recipe.task]
+    request = Request(task.fields, data.fields, data.languages, data.label_separator)
+    found = find(files, request, format=data.format, split=split)
+    for record in Reading(found, skip=data.on_bad_line == "skip"):
+        if refusal := task.refusal(recipe, record.fields):
+            problem, remedy = refusal
+            raise DataError(f"{record.file}:{record.line}: {problem}", remedy)
+        yield record.fields

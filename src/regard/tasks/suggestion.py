@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from regard.data.compression import plain_name
-from regard.data.source import read
-from regard.errors import DataError
 from regard.recipe.load import make
 from regard.recipe.recipe import Recipe
 from regard.tasks.from_recipe import TASKS
+from regard.tasks.look import Choices, Choose, Seen, look
+from regard.tasks.suggest_labelled import suggest_classification, suggest_sentence_pair
+from regard.tasks.suggest_language_model import suggest_language_model
+from regard.tasks.suggest_pretraining import suggest_pretraining
 
-MOST_LOOKED_AT = 200_000
 SMALL = 20_000  # pairs below which a model has little to learn from
 LARGE = 150_000  # pairs above which a wider model pays
 
@@ -25,26 +26,19 @@ class Suggestion(NamedTuple):
     reasons: dict[str, str]
 
 
-class Seen(NamedTuple):
-    """What a look at the data showed."""
-
-    examples: int
-    more: bool
-    """Whether there are more examples than were looked at."""
-    words: float
-    """Mean number of words of the longest field."""
-    longest: int
-    """Words of the longest text."""
-
-
 def suggest(task: str, files: Sequence[str]) -> Suggestion:
     """Look at ``files`` and choose a recipe for ``task``."""
-    seen = _look(task, files)
-    told = f"{'over ' if seen.more else ''}{seen.examples:,} pairs of {seen.words:.0f} words"
+    choices = CHOOSE[task](files, look(files, expected=TASKS[task].fields))
+    return Suggestion(make(choices.tables), choices.reasons)
+
+
+def suggest_translation(files: Sequence[str], seen: Seen) -> Choices:
+    """Choose for pairs of texts."""
+    told = seen.told("pairs")
     width = 160 if seen.examples < LARGE else 256
     vocabulary = int(np.clip(round(seen.examples**0.5 * 24, -3), 1000, 8000))
     tables: dict[str, Any] = {
-        "task": task,
+        "task": "translation",
         "data": {"train": list(files), "languages": _languages(files)},
         "text": {"vocabulary": vocabulary, "longest": max(128, 4 * seen.longest)},
         "model": {
@@ -75,22 +69,7 @@ def suggest(task: str, files: Sequence[str]) -> Suggestion:
         "training.budget": "long enough for a first model; an hour gives a better one.",
         "training.optimizer.kind": "from a lexicon it learns as well as muon, in cheaper steps.",
     }
-    return Suggestion(make(tables), reasons)
-
-
-def _look(task: str, files: Sequence[str]) -> Seen:
-    counts = []
-    for record in read(files, expected=TASKS[task].fields, on_bad_line="skip"):
-        counts.append(max(len(field.split()) for field in record.fields))
-        if len(counts) > MOST_LOOKED_AT:
-            break
-    if not counts:
-        raise DataError(
-            f"data must hold at least one example. Got none in {', '.join(files)}.",
-            "Check that the files are the right ones; `regard init --help` shows the forms.",
-        )
-    examples = min(len(counts), MOST_LOOKED_AT)
-    return Seen(examples, len(counts) > MOST_LOOKED_AT, float(np.mean(counts)), max(counts))
+    return Choices(tables, reasons)
 
 
 def _languages(files: Sequence[str]) -> list[str]:
@@ -98,3 +77,12 @@ def _languages(files: Sequence[str]) -> list[str]:
     endings = [plain_name(Path(file)).suffix.removeprefix(".") for file in files]
     named = len(endings) == 2 and all(2 <= len(e) <= 3 and e.isalpha() for e in endings)
     return endings if named and len(set(endings)) == 2 else []
+
+
+CHOOSE: dict[str, Choose] = {
+    "translation": suggest_translation,
+    "masked-pretraining": suggest_pretraining,
+    "language-modelling": suggest_language_model,
+    "classification": suggest_classification,
+    "sentence-pair": suggest_sentence_pair,
+}

@@ -4,8 +4,9 @@ A task knows its fields, how texts become ids, what a batch loses, how a model a
 answers are measured. The loop knows none of it.
 """
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,15 @@ from torch import Tensor, nn
 
 from regard.data.batch import Batch
 from regard.data.store import Store
+from regard.data.stream import AnyStream, Stream
+from regard.errors import UsageError
+from regard.recipe.recipe import Recipe
 from regard.tasks.losses import Loss
 from regard.text.tokenizer import Tokenizer
+
+Texts = tuple[str, ...]
+Examples = Callable[[], Iterator[Texts]]
+"""Examples that can be read from the beginning as often as wanted; never all in memory."""
 
 
 class Sample(NamedTuple):
@@ -23,6 +31,9 @@ class Sample(NamedTuple):
     asked: str
     expected: str
     answered: str
+    score: float | None = None
+    """What this answer alone is worth, such as 1 where it is right; None if only all together are
+    worth something."""
 
 
 class Measured(NamedTuple):
@@ -33,13 +44,19 @@ class Measured(NamedTuple):
     signature: dict[str, str]
     examples: int
     samples: list[Sample]
+    together: dict[str, float] = {}  # noqa: RUF012 - never written to
+    """What model and baseline score when they answer together, where they can."""
+    details: dict[str, Any] = {}  # noqa: RUF012
+    """What one number cannot say, such as a confusion matrix; as JSON has it."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the scores under the names that scripts rely on."""
+        together = {"together": self.together} if self.together else {}
         return {
-            "metrics": {**self.metrics, "baseline": self.baseline},
+            "metrics": {**self.metrics, "baseline": self.baseline, **together},
             "signature": self.signature,
             "count": self.examples,
+            **({"details": self.details} if self.details else {}),
         }
 
 
@@ -50,45 +67,114 @@ class Answered(NamedTuple):
     log_probability: float
     truncated: int
     """Tokens of the question that did not fit and were not read."""
+    probabilities: dict[str, float] = {}  # noqa: RUF012 - never written to
+    """By label, where the answer is one."""
 
 
-@runtime_checkable
-class Task(Protocol):
-    """What an answer is."""
+class Task(ABC):
+    """What an answer is.
+
+    Args:
+        recipe: The whole recipe.
+        tokenizer: Between texts and ids.
+
+    """
 
     fields: int
+    """How many fields an example has."""
+    texts: int
+    """How many of them, from the first on, are text that the tokenizer learns from."""
     metric: str
-    """The metric that chooses the best model; higher is better."""
-    tokenizer: Tokenizer
+    """The metric that chooses the best model."""
+    baseline: str
+    """What the plain baseline is, in words that follow "the baseline is"."""
 
+    def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
+        self.recipe, self.tokenizer = recipe, tokenizer
+
+    @classmethod
+    def complete(cls, recipe: Recipe, source: Examples) -> Recipe:
+        """Write into the recipe what only the training examples can say, such as the labels."""
+        return recipe
+
+    @classmethod
+    def refusal(cls, recipe: Recipe, fields: Texts) -> tuple[str, str] | None:
+        """Say what is wrong with an example that could be read, and the remedy; None if nothing."""
+        return None
+
+    @property
+    def longest(self) -> int | None:
+        """The most ids an example's field may have in the store; None for any number."""
+        return self.recipe.text.longest
+
+    @property
+    def encoded_by(self) -> tuple[str, ...]:
+        """Name what else than texts and tokenizer decides the ids in the store."""
+        return ()
+
+    def stream(self, store: Store) -> AnyStream:
+        """Say which examples come at which step."""
+        recipe = self.recipe
+        return Stream(store, seed=recipe.seed, batch_tokens=recipe.training.batch_tokens)
+
+    def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
+        """Learn from the training examples what a plain baseline needs; it is kept in the run."""
+        return {}
+
+    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:  # noqa: B027 - may do nothing
+        """Take up a baseline that was learned before."""
+
+    @abstractmethod
     def build(self) -> nn.Module:
         """Build the model, its parameters drawn from torch's generator."""
-        ...
 
-    def begin(self, model: Any, store: Store) -> None:  # noqa: ANN401 - the task's own model
+    def begin(self, model: Any, store: Store) -> None:  # noqa: ANN401, B027 - may do nothing
         """Let what the training examples show shape the model before its first step."""
-        ...
 
+    @abstractmethod
     def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
         """Turn texts into the ids the store keeps."""
-        ...
 
-    def batch(self, store: Store, numbers: NDArray[np.int64], key: tuple[int, ...]) -> Batch:
-        """Take examples out of the store; ``key`` names any random choice made on the way."""
-        ...
+    @abstractmethod
+    def batch(
+        self,
+        store: Store,
+        numbers: NDArray[np.int64],
+        key: tuple[int, ...],
+        *,
+        progress: float = 0.0,
+    ) -> Batch:
+        """Take examples out of the store.
 
+        ``key`` names any random choice made on the way; ``progress`` is the share of the training
+        that is done, from 0 to 1.
+        """
+
+    @abstractmethod
     def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
         """Put encoded examples side by side."""
-        ...
 
+    def asked(self, text: str) -> Batch:
+        """Put a text as it is read when it is asked, for whoever listens to the taps."""
+        rows = self.encode([(text,)])
+        most = self.recipe.text.longest
+        if len(rows[0][0]) > most:
+            raise UsageError(
+                f"a text must fit what the model reads at once. Got {len(rows[0][0])} tokens; it "
+                f"reads {most}.",
+                "Take a part of the text.",
+            )
+        return self.pad(rows)
+
+    @abstractmethod
     def loss(self, model: Any, batch: Batch) -> Loss:  # noqa: ANN401
         """Say what a batch loses."""
-        ...
 
+    @abstractmethod
     def states(self, model: Any, batch: Batch) -> Tensor:  # noqa: ANN401
         """Run the model over a batch, for whoever listens to its taps."""
-        ...
 
+    @abstractmethod
     def measure(
         self,
         model: Any,  # noqa: ANN401
@@ -97,8 +183,8 @@ class Task(Protocol):
         quick: bool,
     ) -> Measured:
         """Score the model on examples; ``quick`` for the many times while training."""
-        ...
 
+    @abstractmethod
     def answer(
         self,
         model: Any,  # noqa: ANN401
@@ -108,4 +194,3 @@ class Task(Protocol):
         cut: bool = False,
     ) -> list[Answered]:
         """Answer each text; one that is too long is refused, or shortened if ``cut``."""
-        ...

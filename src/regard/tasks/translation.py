@@ -17,14 +17,13 @@ from regard.decoding.search import greedy
 from regard.decoding.steps import Answer, Limits
 from regard.errors import UsageError
 from regard.models.from_recipe import transformer
-from regard.models.heads import TokenHead
 from regard.models.lexical_start import start_from_lexicon
 from regard.models.transformer import Transformer
 from regard.recipe.model import LearnedSettings, RelativeSettings
 from regard.recipe.recipe import Recipe
-from regard.tasks.losses import Loss, cross_entropy, linear_cross_entropy
+from regard.tasks.losses import Loss, consistency, cross_entropy, head_loss
 from regard.tasks.metrics import translation_metrics
-from regard.tasks.task import Answered, Measured, Sample
+from regard.tasks.task import Answered, Measured, Sample, Task
 from regard.text import special
 from regard.text.dropout import BpeDropout
 from regard.text.from_recipe import dropout_from_recipe
@@ -43,7 +42,7 @@ class Pair(NamedTuple):
     target_lengths: Tensor
 
 
-class Translation:
+class Translation(Task):
     """Translation by an encoder-decoder.
 
     Args:
@@ -52,11 +51,12 @@ class Translation:
 
     """
 
-    fields = 2
+    fields = texts = 2
     metric = "bleu"
+    baseline = "copying the source"
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
-        self.recipe, self.tokenizer = recipe, tokenizer
+        super().__init__(recipe, tokenizer)
         self.dropout = dropout_from_recipe(recipe.text, tokenizer)
 
     def build(self) -> Transformer:
@@ -85,7 +85,14 @@ class Translation:
         ]
         return list(zip(*sides, strict=True))
 
-    def batch(self, store: Store, numbers: NDArray[np.int64], key: tuple[int, ...]) -> Batch:
+    def batch(
+        self,
+        store: Store,
+        numbers: NDArray[np.int64],
+        key: tuple[int, ...],
+        *,
+        progress: float = 0.0,
+    ) -> Batch:
         batch = collate(store, numbers, filler=special.PAD)
         if self.dropout is None:
             return batch
@@ -113,9 +120,26 @@ class Translation:
         places = model.head.places(target.ids)
         counted = torch.arange(target.ids.shape[1])[None] < target.lengths[:, None]
         counted &= places >= 0
+        settings = self.recipe.training
+        smoothing = settings.label_smoothing if model.training else 0.0
+        if model.training and settings.consistency:
+            return self._drawn_together(model, batch, counted, places[counted])
         states = self.states(model, batch)[counted]
-        smoothing = self.recipe.training.label_smoothing if model.training else 0.0
         return head_loss(model.head, states, places[counted], smoothing=smoothing)
+
+    def _drawn_together(
+        self, model: Transformer, batch: Batch, counted: Tensor, targets: Tensor
+    ) -> Loss:
+        """Pass twice, each time with other dropout, and draw the two answers together."""
+        settings = self.recipe.training
+        first, second = (model.head.logits(self.states(model, batch)[counted]) for _ in range(2))
+        each = [
+            cross_entropy(logits, targets, smoothing=settings.label_smoothing)
+            for logits in (first, second)
+        ]
+        apart = consistency(first, second)
+        smoothed = (each[0].smoothed + each[1].smoothed) / 2 + settings.consistency * apart
+        return Loss(smoothed, (each[0].plain + each[1].plain) / 2, len(targets))
 
     def states(self, model: Transformer, batch: Batch) -> Tensor:
         """Run the model: the decoder's state before every token of the target."""
@@ -212,11 +236,3 @@ def shift(batch: Batch) -> Pair:
     begin = torch.full_like(target.ids[:, :1], special.BEGIN)
     target_in = torch.cat([begin, target.ids[:, :-1]], dim=1)
     return Pair(source.ids, source.lengths, target_in, target.lengths)
-
-
-def head_loss(head: TokenHead, states: Tensor, targets: Tensor, *, smoothing: float) -> Loss:
-    """Say what a head loses, by the fast way where the logits are not bent."""
-    if head.soft_cap:
-        logits = head.bend(torch.nn.functional.linear(states, head.matrix))
-        return cross_entropy(logits, targets, smoothing=smoothing)
-    return linear_cross_entropy(states, head.matrix, targets, smoothing=smoothing)

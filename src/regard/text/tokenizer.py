@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import tokenizers
 
 from regard.errors import DataError, RunError
-from regard.text.layout import Kind, document, token_bytes
+from regard.text.layout import CONTINUING, Kind, document, token_bytes
 from regard.text.special import SPECIAL
 from regard.text.strict import read_parts
 
@@ -61,6 +61,17 @@ class Tokenizer:
     def single_bytes(self) -> list[int]:
         """Ids of the tokens of one byte; with them any text can be spelled."""
         return [id for id, piece in enumerate(self._bytes) if len(piece) == 1]
+
+    @property
+    def begins_word(self) -> list[bool]:
+        """Say of every token whether it begins a word, as far as the token alone can tell.
+
+        WordPiece marks what continues a word; elsewhere a space or a mark of punctuation begins
+        one.
+        """
+        if self.kind == "wordpiece":
+            return [not token.startswith(CONTINUING) for token in self._spelled]
+        return [not piece[:1].isalnum() and piece[:1] < b"\x80" for piece in self._bytes]
 
     @property
     def fingerprint(self) -> str:

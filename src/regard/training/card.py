@@ -3,11 +3,19 @@
 from typing import Any
 
 from regard.recipe.recipe import Recipe
+from regard.run import told_beginning
+from regard.tasks.scores import shown
 
-TAGS = {"translation": "translation"}
+TAGS = {
+    "translation": "translation",
+    "language-modelling": "text-generation",
+    "masked-pretraining": "fill-mask",
+    "classification": "text-classification",
+    "sentence-pair": "text-classification",
+}
 
 
-def model_card(recipe: Recipe, metrics: dict[str, Any]) -> str:
+def model_card(recipe: Recipe, metrics: dict[str, Any], *, baseline: str) -> str:
     """Return the README.md of a run, with the front matter that model hubs read."""
     training = metrics["training"]
     split = "test" if "test" in metrics else "valid"
@@ -27,10 +35,13 @@ def model_card(recipe: Recipe, metrics: dict[str, Any]) -> str:
 {training["parameters"]:,} parameters, trained by regard on {training["examples"]:,} examples
 ({training["overlong"]:,} left out as too long) in {training["steps"]:,} steps and
 {training["seconds"] / 60:.1f} minutes on {training["threads"]} threads.
+{told_beginning(training["began"]) if "began" in training else ""}
 
 ## Scores
 
 {_scores(metrics)}
+
+The baseline is {baseline}.
 
 {_signatures(metrics[split]["signature"])}
 
@@ -58,18 +69,18 @@ on it.
 
 
 def _scores(metrics: dict[str, Any]) -> str:
-    rows = ["| split | metric | model | baseline | examples |", "|---|---|---|---|---|"]
+    rows = ["| split | metric | model | baseline | both | examples |", "|---|---|---|---|---|---|"]
     for split in ("valid", "test"):
         if split not in metrics:
             continue
         scores = dict(metrics[split]["metrics"])
         baseline = scores.pop("baseline")
-        rows += [
-            f"| {split} | {name} | {score:.2f} | {baseline.get(name, float('nan')):.2f} "
-            f"| {metrics[split]['count']:,} |"
-            for name, score in scores.items()
-        ]
-    return "\n".join(rows) + "\n\nThe baseline copies the source."
+        together = scores.pop("together", {})
+        for name in scores:
+            every = (scores, baseline, together)
+            said = " | ".join(shown(name, by[name]) if name in by else "" for by in every)
+            rows.append(f"| {split} | {name} | {said} | {metrics[split]['count']:,} |")
+    return "\n".join(rows)
 
 
 def _signatures(signatures: dict[str, str]) -> str:

@@ -1,5 +1,6 @@
 """The loop: step, look, save, until the budget is spent."""
 
+import math
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -8,6 +9,7 @@ from typing import Any
 
 from regard.errors import DiskError, Stopped, TrainingError
 from regard.recipe.recipe import Recipe
+from regard.tasks.scores import better
 from regard.training import checkpoint
 from regard.training.journal import Journal
 from regard.training.state import State
@@ -56,6 +58,8 @@ class Loop:
         standing, settings = self.state.standing, self.recipe.training
         measure_at = spread(settings.evaluations, self.steps)
         save_at = spread(settings.checkpoints, self.steps)
+        if settings.first_look and not standing.step:
+            self._measure()
         with StopRequest() as stop:
             while standing.step < self.steps and not self._patience_is_out():
                 self._step()
@@ -105,15 +109,16 @@ class Loop:
         seconds = sum(seconds for _, seconds in self._recent)
         finite = [stepped for stepped, _ in self._recent if stepped.finite]
         tokens = sum(stepped.tokens for stepped in finite)
+        lost = sum(stepped.loss * stepped.tokens for stepped in finite)
         return Progress(
             step=standing.step,
             steps=self.steps,
             epoch=self.stepper.stream.place(standing.step).epoch,
-            loss=sum(s.loss * s.tokens for s in finite) / max(1, tokens),
-            rate=self._recent[-1][0].rate,
+            loss=lost / max(1, tokens) if self._recent else math.nan,
+            rate=self._recent[-1][0].rate if self._recent else 0.0,
             tokens_per_second=tokens / max(seconds, 1e-9),
             seconds=standing.seconds,
-            seconds_left=(self.steps - standing.step) * seconds / len(self._recent),
+            seconds_left=(self.steps - standing.step) * seconds / max(1, len(self._recent)),
         )
 
     def _measure(self) -> None:
@@ -127,13 +132,17 @@ class Loop:
             self.state.put(own)
         score = measured.metrics[task.metric]
         standing.waited += 1
-        if standing.best is None or score > standing.best:
+        if standing.best is None or better(task.metric, score, than=standing.best):
             standing.best, standing.best_step, standing.waited = score, standing.step, 0
             if self.recipe.training.keep == "best":
                 self.state.best = self.state.copy()
         progress = self._progress()
         self.journal.write(
-            "evaluation", step=standing.step, seconds=standing.seconds, metrics=measured.metrics
+            "evaluation",
+            step=standing.step,
+            epochs=standing.step / self.stepper.stream.steps_per_epoch,
+            seconds=standing.seconds,
+            metrics=measured.metrics,
         )
         self.watcher.measured(progress, measured._replace(samples=measured.samples[:3]))
 

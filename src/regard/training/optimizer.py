@@ -9,7 +9,8 @@ on processors without it; ours takes them in float32, all matrices of one shape 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -21,23 +22,30 @@ NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # Jordan 2024: steepest at zero, with
 
 
 def make_optimizers(
-    model: nn.Module, settings: AdamWSettings | AdamSettings | MuonSettings
+    model: nn.Module,
+    settings: AdamWSettings | AdamSettings | MuonSettings,
+    *,
+    shares: Mapping[str, float] = MappingProxyType({}),
 ) -> list[torch.optim.Optimizer]:
-    """Return the optimizers that together step every parameter; ``rate`` is kept in each group."""
+    """Return the optimizers that together step every parameter; ``rate`` is kept in each group.
+
+    ``shares`` gives, by name, the share of the rate at which a parameter learns; 1 where left out.
+    """
     parameters: list[Tensor] = list(model.parameters())
+    share = {id(w): shares.get(name, 1.0) for name, w in model.named_parameters()}
     if isinstance(settings, MuonSettings):
         hidden = hidden_matrices(model)
         chosen = {id(matrix) for matrix in hidden}
         rest = [parameter for parameter in parameters if id(parameter) not in chosen]
         muon = Muon(
-            hidden,
+            [{"params": w, "rate": settings.rate * s} for s, w in _by_share(hidden, share)],
             rate=settings.rate,
             momentum=settings.momentum,
             weight_decay=settings.weight_decay,
             steps=settings.newton_schulz_steps,
         )
-        return [muon, _adam(rest, settings.rest)]
-    return [_adam(parameters, settings)]
+        return [muon, _adam(rest, settings.rest, share)]
+    return [_adam(parameters, settings, share)]
 
 
 def hidden_matrices(model: nn.Module) -> list[Tensor]:
@@ -45,21 +53,36 @@ def hidden_matrices(model: nn.Module) -> list[Tensor]:
     return [
         part.weight
         for name, part in model.named_modules()
-        if isinstance(part, nn.Linear) and "head" not in name.split(".")
+        if isinstance(part, nn.Linear) and not any(p.endswith("head") for p in name.split("."))
     ]
+
+
+def _by_share(
+    parameters: Iterable[Tensor], share: Mapping[int, float]
+) -> list[tuple[float, list[Tensor]]]:
+    groups: dict[float, list[Tensor]] = defaultdict(list)
+    for parameter in parameters:
+        groups[share[id(parameter)]].append(parameter)
+    return list(groups.items())
 
 
 def _adam(
-    parameters: list[Tensor], settings: AdamWSettings | AdamSettings
+    parameters: list[Tensor],
+    settings: AdamWSettings | AdamSettings,
+    share: Mapping[int, float],
 ) -> torch.optim.Optimizer:
     """Adam; vectors (norms, biases) are never pulled to zero."""
     decay = settings.weight_decay if isinstance(settings, AdamWSettings) else 0.0
-    groups = [
-        {"params": [w for w in parameters if w.ndim > 1], "weight_decay": decay},
-        {"params": [w for w in parameters if w.ndim <= 1], "weight_decay": 0.0},
+    kinds = [
+        ([w for w in parameters if w.ndim > 1], decay),
+        ([w for w in parameters if w.ndim <= 1], 0.0),
     ]
     return torch.optim.AdamW(
-        [{**group, "rate": settings.rate} for group in groups if group["params"]],
+        [
+            {"params": alike, "weight_decay": pull, "rate": settings.rate * s}
+            for kind, pull in kinds
+            for s, alike in _by_share(kind, share)
+        ],
         lr=settings.rate,
         betas=settings.betas,
         eps=settings.epsilon,
@@ -71,7 +94,7 @@ class Muon(torch.optim.Optimizer):
     """Momentum, made orthogonal.
 
     Args:
-        matrices: The matrices to move.
+        matrices: The matrices to move, or groups of them as torch has them.
         rate: Learning rate.
         momentum: How slowly the running mean of the gradient forgets.
         weight_decay: How strongly matrices are pulled to zero.
@@ -81,7 +104,7 @@ class Muon(torch.optim.Optimizer):
 
     def __init__(
         self,
-        matrices: Iterable[Tensor],
+        matrices: Iterable[Any],
         *,
         rate: float,
         momentum: float = 0.95,

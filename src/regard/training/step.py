@@ -7,17 +7,19 @@ changes nothing but the rounding. Every random choice in a shard is keyed by (se
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 
 from regard.data.store import Store
-from regard.data.stream import Stream
+from regard.data.stream import AnyStream
 from regard.layers.dropout import keyed
 from regard.recipe.recipe import Recipe
 from regard.tasks.task import Task
 from regard.training.randomness import DROPOUT, SEGMENTATION
 from regard.training.schedule import rate_factor
+from regard.training.start import is_frozen
 from regard.training.state import State
 
 
@@ -46,18 +48,26 @@ class Stepper:
         store: The examples.
         stream: Which of them come when.
         steps: How many steps there will be; the schedule needs it.
+        carried: Parameters that were carried over from another run, by name.
 
     """
 
     def __init__(
-        self, recipe: Recipe, task: Task, store: Store, stream: Stream, steps: int
+        self,
+        recipe: Recipe,
+        task: Task,
+        store: Store,
+        stream: AnyStream,
+        steps: int,
+        carried: Sequence[str] = (),
     ) -> None:
         self.recipe, self.task, self.store, self.stream = recipe, task, store, stream
-        self.steps = steps
+        self.steps, self.carried = steps, carried
 
     def take(self, state: State, step: int) -> Stepped:
         """Take step ``step``; the parameters stay as they are if something was no number."""
         state.model.train()
+        self._freeze(state, step)
         for parameter in state.parameters.values():
             parameter.grad = None
         plain, tokens = 0.0, 0
@@ -75,12 +85,21 @@ class Stepper:
             self._move(state, factor)
         return stepped
 
+    def _freeze(self, state: State, step: int) -> None:
+        """Say by the step alone whether what was carried over learns."""
+        settings = self.recipe.model.start
+        if settings.freeze:
+            frozen = is_frozen(settings, step, steps_per_epoch=self.stream.steps_per_epoch)
+            for name in self.carried:
+                state.parameters[name].requires_grad_(not frozen)
+
     def _shard(self, state: State, step: int, shard: int) -> tuple[float, int]:
         seed, shards = self.recipe.seed, self.recipe.training.shards
         numbers = self.stream.share(step, shard=shard, shards=shards)
         if not len(numbers):
             return 0.0, 0
-        batch = self.task.batch(self.store, numbers, (seed, SEGMENTATION, step, shard))
+        key = (seed, SEGMENTATION, step, shard)
+        batch = self.task.batch(self.store, numbers, key, progress=step / self.steps)
         with keyed(seed, DROPOUT, step, shard):
             loss = self.task.loss(state.model, batch)
         loss.smoothed.backward()

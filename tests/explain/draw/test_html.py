@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regard.explain.draw.html import POLICY, attention_page, compared, report_page
+from regard.explain.draw.frame import POLICY
+from regard.explain.draw.html import attention_page, compared, report_page
 from regard.explain.draw.page import Attention, Curve, Head, Panel, ReportData, Sample, Score
 
 HOSTILE = [
@@ -180,7 +181,7 @@ def test_an_answer_is_marked_where_it_differs(answer, reference, expected):
 
 def test_an_answer_like_the_reference_says_so():
     same, other = Sample("s", "a dog", "a dog"), Sample("s", "a dog", "a cat")
-    assert report_page(report(samples=[same, other])).count("as the reference</span>") == 1
+    assert report_page(report(samples=[same, other])).count("as expected</span>") == 1
 
 
 def test_a_long_text_with_many_heads_stays_below_three_megabytes():

@@ -16,15 +16,19 @@ def read_fasttext(files: Sequence[Path], request: Request) -> Iterator[Found]:
             if isinstance(line, Fault):
                 yield line
             elif line.text.strip():
-                yield _record(path, line)
+                yield _record(path, line, request.label_separator)
             else:
                 yield blank(path, line.number)
 
 
-def _record(path: Path, line: Line) -> Found:
+def _record(path: Path, line: Line, separator: str) -> Found:
     label, _, text = line.text.lstrip().partition(" ")
     if not label.startswith(LABEL) or label == LABEL:
         return bad("missing-label", path, line.number, f"The line must begin with {LABEL}NAME.")
-    if text.lstrip().startswith(LABEL):
-        return bad("several-labels", path, line.number, "The line has more than one label.")
-    return examined((text, label.removeprefix(LABEL)), path, line.number)
+    labels = [label.removeprefix(LABEL)]
+    while (text := text.lstrip()).startswith(LABEL):
+        if not separator:
+            return bad("several-labels", path, line.number, "The line has more than one label.")
+        label, _, text = text.partition(" ")
+        labels.append(label.removeprefix(LABEL))
+    return examined((text, separator.join(labels)), path, line.number)

@@ -22,7 +22,11 @@ def read_jsonl(files: Sequence[Path], request: Request) -> Iterator[Found]:
                 value = _parsed(path, line)
                 if isinstance(value, dict) and not names:
                     names = by_habit(_reachable(value), request)
-                found = value if isinstance(value, Fault) else _record(path, line, value, names)
+                found = (
+                    value
+                    if isinstance(value, Fault)
+                    else _record(path, line, value, names, request.label_separator)
+                )
                 yield found
                 if isinstance(found, Fault) and found.severity == "fatal":
                     return
@@ -41,7 +45,9 @@ def _parsed(path: Path, line: Line) -> dict[str, object] | Fault:
     return value
 
 
-def _record(path: Path, line: Line, value: dict[str, object], names: tuple[str, ...]) -> Found:
+def _record(
+    path: Path, line: Line, value: dict[str, object], names: tuple[str, ...], separator: str
+) -> Found:
     if not names:
         has = ", ".join(map(str, value)) or "nothing"
         problem = f"Which fields to read is not plain from the names: {has}."
@@ -52,11 +58,22 @@ def _record(path: Path, line: Line, value: dict[str, object], names: tuple[str, 
         field = _reach(value, name)
         if field is None:
             return bad("missing-field", path, line.number, f"There is no field {name!r}.")
-        if not isinstance(field, str | int | float):
+        text = _text(field, separator)
+        if text is None:
             what = type(field).__name__
             return bad("json", path, line.number, f"The field {name!r} is a {what}, not a text.")
-        fields.append(str(field))
+        fields.append(text)
     return examined(tuple(fields), path, line.number)
+
+
+def _text(field: object, separator: str) -> str | None:
+    """Turn a field into text: numbers as they are written, a list of labels joined if asked for."""
+    if isinstance(field, list) and separator:
+        parts = [_text(part, "") for part in field]
+        return None if None in parts else separator.join(part for part in parts if part)
+    if isinstance(field, bool):
+        return str(field).lower()
+    return str(field) if isinstance(field, str | int | float) else None
 
 
 def _reachable(value: dict[str, object]) -> set[str]:

@@ -31,7 +31,7 @@ def read_tsv(files: Sequence[Path], request: Request) -> Iterator[Found]:
 
 
 def read_csv(files: Sequence[Path], request: Request) -> Iterator[Found]:
-    """Read comma-separated rows (or semicolons, as some spreadsheets write)."""
+    """Read comma-separated rows (or semicolons, as some spreadsheets write, or tabs)."""
     csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
     for path in files:
         yield from _records(path, _csv_rows(path, request), request)
@@ -40,6 +40,8 @@ def read_csv(files: Sequence[Path], request: Request) -> Iterator[Found]:
 def _records(path: Path, rows: _Rows, request: Request) -> Iterator[Found]:
     columns: list[int] = []
     width = 0
+    # Columns asked for by number need only be there: rows may have more of them at their end.
+    numbered = bool(request.fields) and all(name.isdecimal() for name in request.fields)
     for row in rows:
         if isinstance(row, Fault):
             yield row
@@ -54,7 +56,7 @@ def _records(path: Path, rows: _Rows, request: Request) -> Iterator[Found]:
             columns, header = chosen
             if not header:
                 yield examined(tuple(row.cells[at] for at in columns), path, row.number)
-        elif len(row.cells) != width:
+        elif len(row.cells) != width and not (numbered and max(columns) < len(row.cells)):
             problem = f"The row has {len(row.cells)} columns; the first row has {width}."
             yield bad("columns", path, row.number, problem)
         else:
@@ -93,6 +95,9 @@ def _tsv_rows(path: Path) -> _Rows:
 def _csv_rows(path: Path, request: Request) -> _Rows:
     source = _CsvLines(path)
     delimiter = _delimiter(source, request)
+    if delimiter == "\t":
+        yield from _tsv_rows(path)
+        return
     reader = csv.reader(source, delimiter=delimiter, strict=True)
     while True:
         start = source.number + 1
@@ -117,9 +122,14 @@ def _csv_problem(error: csv.Error) -> str:
 
 def _delimiter(source: "_CsvLines", request: Request) -> str:
     first = source.peek()
-    wanted = max(request.expected or 2, 2)
+    numbers = [int(name) + 1 for name in request.fields if name.isdecimal()]
+    wanted = max(request.expected or 2, 2, *numbers)
     commas, semicolons = (len(next(csv.reader([first], delimiter=mark), [])) for mark in ",;")
-    return ";" if commas < wanted <= semicolons else ","
+    if commas < wanted:
+        for mark, cells in ((";", semicolons), ("\t", first.count("\t") + 1)):
+            if cells >= wanted:
+                return mark
+    return ","
 
 
 class _CsvLines:

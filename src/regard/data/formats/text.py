@@ -1,10 +1,10 @@
-"""Plain text: a blank line ends a document; or every line stands alone (``lines``)."""
+"""Plain text: a blank line ends a document, every line stands alone, or a file is one text."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from regard.data.lines import lines
-from regard.data.record import Fault, Found, Record, Request, blank
+from regard.data.lines import lines, whole
+from regard.data.record import Fault, Found, Record, Request, blank, examined
 
 LONGEST_DOCUMENT = 100_000
 """Characters after which a document goes on as a new record, so that memory stays bounded."""
@@ -26,6 +26,13 @@ def read_lines(files: Sequence[Path], request: Request) -> Iterator[Found]:
                 yield Record((line.text,), str(path), line.number)
             else:
                 yield blank(path, line.number)
+
+
+def read_whole(files: Sequence[Path], request: Request) -> Iterator[Found]:
+    """Read every file as one record, to the last character; it is held in memory whole."""
+    for path in files:
+        text = whole(path)
+        yield text if isinstance(text, Fault) else examined((text,), path, 1)
 
 
 def _documents(path: Path) -> Iterator[Found]:

@@ -1,28 +1,33 @@
-"""The report page: static HTML and SVG in one file, without scripts, fonts or network.
-
-Its content security policy forbids everything but its own style and ``data:`` pictures, so that
-even a text that slipped through the escaping could not run or call anything.
-"""
+"""The report page: what a run is and how well it does, to look at."""
 
 import difflib
 import re
 from collections.abc import Sequence
 
 from regard.explain.draw import chart, svg
+from regard.explain.draw.confusion import confusion_table
+from regard.explain.draw.frame import page, tabs
 from regard.explain.draw.label import label
-from regard.explain.draw.look import PAGE_STYLE, shows
 from regard.explain.draw.markup import tag, text
-from regard.explain.draw.page import Attention, Curve, Fact, Panel, ReportData, Sample, Score
-from regard.explain.draw.picture import Picture
-
-POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-    "base-uri 'none'; form-action 'none'"
+from regard.explain.draw.page import (
+    Attention,
+    Curve,
+    Fact,
+    Panel,
+    ReportData,
+    Sample,
+    SampleWords,
+    Score,
 )
+from regard.explain.draw.picture import Picture
 
 _WHAT_IT_IS = (
     "Each row is a word the model wrote, each column a word it was given. The stronger a cell, the "
     "more this head drew on that word while writing the row."
+)
+_WHAT_IT_IS_OF_ITSELF = (
+    "Each row is a word of the text, each column a word it could see. The stronger a cell, the "
+    "more this head drew on the column's word for the state of the row's."
 )
 _WHAT_IT_IS_NOT = (
     "It shows where one head mixed information from, not why the model answered as it did. "
@@ -40,14 +45,15 @@ def report_page(data: ReportData) -> str:
     parts = {
         "Scores": _scores(data.scores),
         "Curves": _curves(data.panels),
-        "Samples": _samples(data.samples),
+        "Confusion": confusion_table(data.confusion) if data.confusion else "",
+        "Samples": _samples(data.samples, data.sample_words),
         "Attention": _attention(data.attention) if data.attention else "",
         "Recipe": _facts(data.recipe),
         "Data": _facts(data.data),
         "Environment": _facts(data.environment),
         "Next": _commands(data.commands),
     }
-    return _page(data.title, data.summary, parts, version=data.version, kind="Training report")
+    return page(data.title, data.summary, parts, version=data.version, kind="Training report")
 
 
 def attention_page(
@@ -55,35 +61,7 @@ def attention_page(
 ) -> str:
     """Draw one attention map with all its heads as a self-contained page."""
     parts = {"Attention": _attention(attention)}
-    return _page(title, summary, parts, version=version, kind="Explanation")
-
-
-def _page(title: str, summary: str, parts: dict[str, str], *, version: str, kind: str) -> str:
-    filled = {name: part for name, part in parts.items() if part}
-    links = "".join(tag("a", name, href=f"#{name.lower()}") for name in filled)
-    header = tag(
-        "header",
-        tag("p", text(kind), class_="made"),
-        tag("h1", text(title), dir="auto"),
-        tag("p", text(summary), class_="summary", dir="auto") if summary else "",
-        tag("nav", links, aria_label="Parts of this page") if len(filled) > 1 else "",
-    )
-    sections = (
-        tag("section", tag("h2", name), part, id=name.lower()) for name, part in filled.items()
-    )
-    made_by = f"Made by regard {version}".strip() + ". This page loads nothing and runs nothing."
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("meta", name="referrer", content="no-referrer"),
-        tag("title", text(title)),
-        tag("style", PAGE_STYLE, chart.STYLE, svg.STYLE),
-    )
-    body = tag("body", tag("main", header, *sections, tag("footer", text(made_by))))
-    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+    return page(title, summary, parts, version=version, kind="Explanation")
 
 
 # ── scores ───────────────────────────────────────────────────────────────────────────────────────
@@ -96,19 +74,26 @@ def _scores(scores: Sequence[Score]) -> str:
 def _score(score: Score) -> str:
     parts = [
         tag("div", text(score.name), class_="name"),
-        tag("div", f"{score.value:.{score.digits}f}", class_="value"),
+        tag("div", _figure(score, score.value), class_="value"),
     ]
     if score.best:
         parts.append(_bar(score.value / score.best, (score.baseline or 0) / score.best))
     if score.baseline is not None:
         name = text(score.baseline_name or "baseline")
-        figure = tag("b", f"{score.baseline:.{score.digits}f}")
+        figure = tag("b", _figure(score, score.baseline))
         parts.append(tag("div", f"{name} {figure}", class_="baseline"))
+    if score.together is not None:
+        figure = tag("b", _figure(score, score.together))
+        parts.append(tag("div", f"both together {figure}", class_="baseline"))
     if score.note:
         parts.append(tag("div", text(score.note), class_="note"))
     if score.signature:
         parts.append(tag("p", _breakable(score.signature), class_="signature"))
     return tag("div", *parts, class_="card")
+
+
+def _figure(score: Score, value: float | int) -> str:
+    return f"{value:.{score.digits}f}{text(score.unit)}"
 
 
 def _breakable(signature: str) -> str:
@@ -142,7 +127,7 @@ def _curves(panels: Sequence[Panel]) -> str:
         (f"against {axis}", tag("div", *(_panel(one, axis) for one in panels), class_="charts"))
         for axis in axes
     ]
-    return _tabs("axis", views)
+    return tabs("axis", views)
 
 
 def _panel(panel: Panel, axis: str) -> str:
@@ -155,63 +140,27 @@ def _along(curve: Curve, axis: str) -> Sequence[float | int]:
     return curve.steps if axis == "steps" else curve.minutes
 
 
-def _tabs(group: str, views: Sequence[tuple[str, str]], beside: str = "") -> str:
-    """Show one view at a time, by radio buttons and style alone, with something beside it."""
-    names = [f"{group}-{place}" for place in range(len(views))]
-    rules = "".join(shows(name, f"view-{name}", f"tab-{name}") for name in names)
-    buttons = (
-        tag("input", type="radio", name=group, id=name, class_="choice", **_checked(place))
-        for place, name in enumerate(names)
-    )
-    labels = (
-        tag("label", text(title), for_=name, class_=f"tab-{name}")
-        for name, (title, _) in zip(names, views, strict=True)
-    )
-    shown = (
-        tag("div", view, class_=f"shown view-{name}")
-        for name, (_, view) in zip(names, views, strict=True)
-    )
-    return tag(
-        "div",
-        tag("style", rules),
-        *buttons,
-        tag("div", *labels, class_="tabs"),
-        *shown,
-        beside,
-        class_=f"chosen {group}",
-    )
-
-
-def _checked(place: int) -> dict[str, str]:
-    return {"checked": "checked"} if place == 0 else {}
-
-
 # ── samples ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _samples(samples: Sequence[Sample]) -> str:
+def _samples(samples: Sequence[Sample], words: SampleWords) -> str:
     if not samples:
         return ""
-    head = tag("thead", tag("tr", *(tag("th", name) for name in ("Source", "Reference", "Answer"))))
-    hint = tag(
-        "p",
-        "Held-out examples. Marked: where the answer's words differ from the reference, which is "
-        "one good answer among many.",
-        class_="hint",
-    )
-    body = tag("tbody", *map(_sample, samples))
-    return hint + tag("table", head, body, class_="samples")
+    names = (words.source, words.reference, words.answer)
+    head = tag("thead", tag("tr", *(tag("th", text(name)) for name in names)))
+    body = tag("tbody", *(_sample(sample, names) for sample in samples))
+    return tag("p", text(words.hint), class_="hint") + tag("table", head, body, class_="samples")
 
 
-def _sample(sample: Sample) -> str:
+def _sample(sample: Sample, names: tuple[str, str, str]) -> str:
     same = sample.answer == sample.reference
     answer = compared(sample.answer, sample.reference)
-    answer += tag("span", "✓ as the reference", class_="same") if same else ""
+    answer += tag("span", "✓ as expected", class_="same") if same else ""
     return tag(
         "tr",
-        tag("td", text(sample.source), data_name="Source", dir="auto"),
-        tag("td", text(sample.reference), data_name="Reference", dir="auto"),
-        tag("td", answer, data_name="Answer", class_="answer", dir="auto"),
+        tag("td", text(sample.source), data_name=names[0], dir="auto"),
+        tag("td", text(sample.reference), data_name=names[1], dir="auto"),
+        tag("td", answer, data_name=names[2], class_="answer", dir="auto"),
     )
 
 
@@ -238,14 +187,15 @@ def _attention(attention: Attention) -> str:
         (label(head.name, 28), tag("div", _map(attention, place, most_cells), class_="scroll"))
         for place, head in enumerate(attention.heads)
     ]
+    shows = _WHAT_IT_IS_OF_ITSELF if attention.own else _WHAT_IT_IS
     words = tag(
         "div",
-        tag("p", tag("b", "What this shows. "), _WHAT_IT_IS),
+        tag("p", tag("b", "What this shows. "), shows),
         tag("p", tag("b", "What it is not. "), _WHAT_IT_IS_NOT),
         class_="words",
     )
     note = tag("p", text(attention.note), class_="hint") if attention.note else ""
-    return note + _tabs("head", views, words)
+    return note + tabs("head", views, words)
 
 
 def _map(attention: Attention, place: int, most_cells: int) -> str:

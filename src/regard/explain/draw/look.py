@@ -56,6 +56,14 @@ th{font-size:.8rem;font-weight:600;color:var(--soft)}
 .samples{table-layout:fixed}
 .samples td{white-space:pre-line}
 .samples .answer{font-weight:500}
+.figures th,.figures td:not(:first-child){white-space:nowrap;font-variant-numeric:tabular-nums}
+.confusion{width:auto}
+.confusion td{text-align:right;padding:.5rem .9rem;font-variant-numeric:tabular-nums;
+border:1px solid var(--line)}
+.confusion th{padding:.5rem .9rem .5rem 0}
+.confusion thead th{padding:.5rem .9rem;text-align:right}
+.confusion .right{background:color-mix(in srgb,var(--second) calc(var(--share)*.45),var(--card))}
+.confusion .wrong{background:color-mix(in srgb,var(--accent) calc(var(--share)*.6),var(--card))}
 mark{background:var(--wash);color:var(--accent-ink);border-radius:4px;padding:0 .18em;
 box-decoration-break:clone;-webkit-box-decoration-break:clone}
 .same{color:var(--second);font-size:.8rem;font-weight:600;display:block}

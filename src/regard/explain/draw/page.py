@@ -32,6 +32,10 @@ class Score:
     """Places after the point."""
     note: str = ""
     """What was measured: "test, 1,000 sentences, beam 5"."""
+    unit: str = ""
+    """What follows the figures: "%"."""
+    together: float | int | None = None
+    """What model and plain method reach when they answer together."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,28 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class SampleWords:
+    """What the three sides of a sample are called."""
+
+    source: str = "Source"
+    reference: str = "Reference"
+    answer: str = "Answer"
+    hint: str = (
+        "Held-out examples. Marked: where the answer's words differ from the reference, which is "
+        "one good answer among many."
+    )
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Which answers were given for which labels."""
+
+    labels: Sequence[str]
+    counts: Sequence[Sequence[int]]
+    """By the label that was right and the label that was answered."""
+
+
+@dataclass(frozen=True)
 class Head:
     """One look: a head of a layer, or a mean that says that it is one."""
 
@@ -82,6 +108,8 @@ class Attention:
     """The first is shown first."""
     note: str = ""
     """What is known about it: "agrees with the gold alignment on 93% of content words"."""
+    own: bool = False
+    """Whether a text looked at itself; otherwise an answer looked at what was asked."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +124,9 @@ class ReportData:
     """The settings that matter to a reader; the whole recipe is in the run folder."""
     scores: Sequence[Score] = ()
     panels: Sequence[Panel] = ()
+    confusion: Confusion | None = None
     samples: Sequence[Sample] = ()
+    sample_words: SampleWords = SampleWords()
     attention: Attention | None = None
     data: Sequence[Fact] = ()
     """Counts of each split, languages, the fingerprint."""

@@ -1,0 +1,186 @@
+"""What pretraining buys, by epoch: French book reviews, pretrained against random, frozen or not.
+
+    python bench/pretraining_curve.py ../shared/data --budget 20min --epochs 6 --seeds 1 2 3 4 5
+
+A small causal language model is pretrained once, on the reviews' own text (train and valid, never
+test) and the French side of tatoeba. Then, for every seed, four classifiers learn from the 1,600
+labelled reviews: from the pretrained body and from a random one, all of it learning or the head
+alone. Each is measured on all 2,000 test reviews before its first step and after every epoch;
+nothing is chosen by that. Prints mean and 95% interval by epoch, and draws them with bands.
+"""
+
+import argparse
+import gzip
+import json
+from pathlib import Path
+
+import regard
+from regard.explain.draw.chart import Line, line_chart
+from regard.recipe.load import make
+from regard.run import Run
+from regard.tasks.significance import interval
+
+TOGETHER = 30  # sentences of tatoeba in one document
+STARTS = ("random", "pretrained")
+RATES = {False: 5e-4, True: 5e-3}
+"""Learning rate by whether the body is frozen: a head alone may learn faster."""
+
+
+def jsonl(file):
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def write_text(data, file):
+    """Write the text to pretrain on: a blank line ends a document."""
+    reviews = [
+        " ".join(each["text"].split())
+        for part in ("train", "valid")
+        for each in jsonl(data / "cls-books" / f"{part}.jsonl.gz")
+    ]
+    with gzip.open(data / "tatoeba" / "eng-fra.tsv.gz", "rt", encoding="utf-8") as lines:
+        sentences = list(dict.fromkeys(line.rstrip("\n").split("\t")[1] for line in lines))
+    spoken = [" ".join(sentences[n : n + TOGETHER]) for n in range(0, len(sentences), TOGETHER)]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n\n".join([*reviews, *spoken]) + "\n", encoding="utf-8")
+
+
+def language_model(text, options, *, seed, budget, rate):
+    return make(
+        {
+            "task": "language-modelling",
+            "seed": seed,
+            "data": {"train": [str(text)], "holdout": 0.02},
+            "text": {"vocabulary": options.vocabulary, "longest": 128},
+            "model": {
+                "width": options.width,
+                "depth": options.depth,
+                "feed_forward": 4 * options.width,
+                "mixer": {"kind": "attention", "heads": 4, "normed": True},
+                "position": {"kind": "rotary"},
+                "dropout": 0.1,
+                # A random body that adds nothing would be no body to freeze.
+                "quiet_start": budget != "1 steps",
+            },
+            "training": {
+                "budget": budget,
+                "batch_tokens": 4096,
+                "label_smoothing": 0.0,
+                "evaluations": 5,
+                "checkpoints": 2,
+                "threads": options.threads,
+                "optimizer": {"kind": "adamw", "rate": rate},
+            },
+            "decoding": {"method": "greedy", "longest": 20},
+        }
+    )
+
+
+def classifier(data, options, start, *, seed, frozen):
+    files = {part: [str(data / "cls-books" / f"{part}.jsonl.gz")] for part in ("train", "test")}
+    return make(
+        {
+            "task": "classification",
+            "seed": seed,
+            "data": {**files, "valid": files["test"], "fields": ["text", "label"]},
+            "text": {"longest": 256, "overlong": "head"},
+            "model": {"start": {"run": str(start), "freeze": frozen}},
+            "training": {
+                "budget": f"{options.epochs} epochs",
+                "batch_tokens": 4096,
+                "label_smoothing": 0.0,
+                "evaluations": options.epochs,
+                "first_look": True,
+                "checkpoints": 1,
+                "threads": options.threads,
+                "optimizer": {"kind": "adamw", "rate": RATES[frozen]},
+            },
+        }
+    )
+
+
+def train(recipe, folder):
+    """Train, or take what an earlier call of this bench has finished."""
+    return Run(folder) if (folder / "regard.json").exists() else regard.train(recipe, folder)
+
+
+def accuracies(run):
+    """Accuracy on test before the first step and after every epoch."""
+    looks = [line for line in run.journal if line["event"] == "evaluation"]
+    return [100 * line["metrics"]["accuracy"] for line in looks]
+
+
+def measure(options, text):
+    """Train everything; return accuracies by kind: one list of epochs for every seed."""
+    found = {}
+    whole = train(
+        language_model(text, options, seed=1, budget=options.budget, rate=1.5e-3),
+        options.runs / "pretrained",
+    )
+    loss = whole.summary["metrics"]["loss"]
+    print(f"pretrained in {whole.summary['seconds'] / 60:.1f} min: {loss:.3f} nats per token")
+    for seed in options.seeds:
+        nothing = options.runs / f"untrained-{seed}"
+        train(language_model(text, options, seed=seed, budget="1 steps", rate=1e-12), nothing)
+        for name in STARTS:
+            start = whole.folder if name == "pretrained" else nothing
+            for frozen in (False, True):
+                kind = f"{name}, frozen" if frozen else name
+                recipe = classifier(options.data, options, start, seed=seed, frozen=frozen)
+                folder = options.runs / f"{kind.replace(', ', '-')}-{seed}"
+                run = train(recipe, folder)
+                found.setdefault(kind, []).append(accuracies(run))
+                last = run.summary["metrics"]
+                print(
+                    f"  {folder.name}: {' '.join(f'{a:.1f}' for a in found[kind][-1])}   "
+                    f"(baseline {100 * last['baseline']['accuracy']:.1f})"
+                )
+    return found
+
+
+def tell(found, svg):
+    """Print the table and draw it."""
+    lines = []
+    for kind, seeds in found.items():
+        by_epoch = [interval(values) for values in zip(*seeds, strict=True)]
+        lines.append(
+            Line(
+                kind,
+                range(len(by_epoch)),
+                [each.mean for each in by_epoch],
+                [each.mean - (each.half or 0) for each in by_epoch],
+                [each.mean + (each.half or 0) for each in by_epoch],
+            )
+        )
+    print("\nepoch  " + "".join(f"{line.name:>22}" for line in lines))
+    for epoch in range(len(lines[0].ys)):
+        cells = (
+            f"{line.ys[epoch]:.1f} ± {line.highs[epoch] - line.ys[epoch]:.1f}" for line in lines
+        )
+        print(f"{epoch:5}  " + "".join(f"{cell:>22}" for cell in cells))
+    title = "Accuracy on test by epoch, mean and 95% interval over seeds"
+    svg.parent.mkdir(parents=True, exist_ok=True)
+    svg.write_text(line_chart(lines, title=title, x_label="epochs") + "\n", encoding="utf-8")
+    print(f"\ndrawn in {svg}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--budget", default="20min", help="of pretraining")
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
+    parser.add_argument("--width", type=int, default=192)
+    parser.add_argument("--depth", type=int, default=4)
+    parser.add_argument("--vocabulary", type=int, default=8000)
+    parser.add_argument("--runs", type=Path, default=Path("runs/pretraining-curve"))
+    parser.add_argument("--svg", type=Path, default=Path("docs/pictures/pretraining-curve.svg"))
+    options = parser.parse_args()
+    text = options.runs / "text.txt"
+    write_text(options.data, text)
+    tell(measure(options, text), options.svg)
+
+
+if __name__ == "__main__":
+    main()

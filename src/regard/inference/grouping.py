@@ -1,0 +1,112 @@
+"""Runs of one recipe as one group, named by what sets its recipe apart from the others."""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from regard.errors import UsageError
+from regard.run import Run
+from regard.tasks.significance import Interval, interval
+
+NOT_NAMED = ("seed", "training.threads")
+MOST_NAMED = 3  # settings that name a group
+
+
+class Group(NamedTuple):
+    """Runs of one recipe."""
+
+    name: str
+    runs: list[Run]
+    scores: dict[str, Interval]
+    together: dict[str, Interval]
+    """What model and baseline score together, where they can."""
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds it was trained with."""
+        return [run.recipe.seed for run in self.runs]
+
+
+def grouped(runs: Sequence[Run]) -> list[Group]:
+    """Put runs together whose recipes differ in nothing but the seed."""
+    alike: dict[str, list[Run]] = defaultdict(list)
+    for run in {run.folder.resolve(): run for run in runs}.values():
+        alike[json.dumps(_settings(run), sort_keys=True)].append(run)
+    for same in alike.values():
+        _check_seeds(same)
+    names = _names([_settings(same[0]) for same in alike.values()], runs[0].recipe.task)
+    return [_group(name, same) for name, same in zip(names, alike.values(), strict=True)]
+
+
+def _check_seeds(runs: list[Run]) -> None:
+    by_seed: dict[int, Run] = {}
+    for run in runs:
+        other = by_seed.setdefault(run.recipe.seed, run)
+        if other is not run:
+            raise UsageError(
+                f"runs of one recipe are compared by their seeds. {other.folder} and {run.folder} "
+                f"both have seed {run.recipe.seed}.",
+                "Leave one of them out, or train it with another seed.",
+            )
+
+
+def _group(name: str, runs: list[Run]) -> Group:
+    every = [measured(run)["metrics"] for run in runs]
+    together = [scores.get("together", {}) for scores in every]
+    return Group(
+        name,
+        sorted(runs, key=lambda run: run.recipe.seed),
+        {n: interval([s[n] for s in every]) for n in every[0] if n not in ("baseline", "together")},
+        {
+            n: interval([s[n] for s in together])
+            for n in together[0]
+            if all(n in s for s in together)
+        },
+    )
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    flat = dict(_flat(run.recipe.model_dump(mode="json")))
+    return {path: value for path, value in flat.items() if path not in NOT_NAMED}
+
+
+def _flat(tables: dict[str, Any], path: str = "") -> list[tuple[str, Any]]:
+    found = []
+    for name, value in tables.items():
+        where = f"{path}{name}"
+        found += _flat(value, f"{where}.") if isinstance(value, dict) else [(where, value)]
+    return found
+
+
+def _names(settings: list[dict[str, Any]], task: str) -> list[str]:
+    """Name every group by the settings in which it differs from another."""
+    paths = sorted({path for each in settings for path in each})
+    apart = [p for p in paths if len({json.dumps(each.get(p)) for each in settings}) > 1]
+    names: list[str] = []
+    for each in settings:
+        told = [f"{path} {_told(each.get(path))}" for path in apart[:MOST_NAMED]]
+        more = len(apart) - MOST_NAMED
+        name = ", ".join(told) + (f" and {more} more" if more > 0 else "") or task
+        names.append(f"{name} ({len(names) + 1})" if name in names else name)
+    return names
+
+
+def _told(value: Any) -> str:  # noqa: ANN401 - whatever a setting can be
+    match value:
+        case None:
+            return "left out"
+        case bool():
+            return str(value).lower()
+        case list():
+            return ", ".join(_told(part) for part in value) or "none"
+        case str():
+            return Path(value).name if "/" in value else value
+        case _:
+            return str(value)
+
+
+def measured(run: Run) -> dict[str, Any]:
+    """Return what a run was measured on last, and how well it did."""
+    return run.metrics[run.summary["split"]]

@@ -1,0 +1,1 @@
+"""Models that learn from plain text before anyone tells them a label."""

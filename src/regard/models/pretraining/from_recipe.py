@@ -1,0 +1,83 @@
+"""From ``[model]`` and ``[pretraining]`` to a model that learns from plain text."""
+
+from torch import nn
+
+from regard.layers.pooling import Cls
+from regard.models.bert import Bert
+from regard.models.from_recipe import added_positions, body, stack, token_head
+from regard.models.heads import LabelHead
+from regard.models.masked_autoencoder import LightDecoder, MaskedAutoencoder
+from regard.models.parameters import draw_parameters
+from regard.models.replaced_tokens import ReplacedHead, ReplacedTokens
+from regard.recipe.model import AttentionSettings, ModelSettings
+from regard.recipe.pretraining import PretrainingSettings
+
+
+def pretraining_model(
+    settings: ModelSettings, tokens: int, pretraining: PretrainingSettings
+) -> nn.Module:
+    """Build the model that an objective needs, its parameters drawn from torch's generator."""
+    if pretraining.objective == "replaced":
+        return replaced_tokens(settings, tokens, pretraining)
+    if pretraining.objective == "autoencoder":
+        return masked_autoencoder(settings, tokens, pretraining)
+    return bert(settings, tokens, pairs=pretraining.pairs != "none")
+
+
+def bert(settings: ModelSettings, tokens: int, *, pairs: bool) -> Bert:
+    """Build a body that sees both ways, with a head for tokens and perhaps one for pairs."""
+    trunk = body(settings, tokens, looks_ahead=True)
+    model = Bert(
+        trunk, token_head(settings, trunk.reading, tokens), _pair_head(settings) if pairs else None
+    )
+    draw_parameters(model, width=settings.width, quiet=settings.quiet_start)
+    return model
+
+
+def replaced_tokens(
+    settings: ModelSettings, tokens: int, pretraining: PretrainingSettings
+) -> ReplacedTokens:
+    """Build a generator, and a body that tells its words from the writer's."""
+    quarter = max(2, settings.width // 8 * 2)
+    small = _narrower(settings, pretraining.generator_width or quarter)
+    generator = bert(small, tokens, pairs=False)
+    trunk, head = body(settings, tokens, looks_ahead=True), ReplacedHead(settings.width)
+    pair_head = None if pretraining.pairs == "none" else _pair_head(settings)
+    fresh = nn.ModuleList([trunk, head] if pair_head is None else [trunk, head, pair_head])
+    draw_parameters(fresh, width=settings.width, quiet=settings.quiet_start)
+    return ReplacedTokens(generator, trunk, head, pair_head)
+
+
+def masked_autoencoder(
+    settings: ModelSettings, tokens: int, pretraining: PretrainingSettings
+) -> MaskedAutoencoder:
+    """Build an encoder and a light decoder whose positions are of the same kind."""
+    trunk = body(settings, tokens, looks_ahead=True)
+    light = _narrower(settings, pretraining.decoder_width or max(2, settings.width // 4 * 2))
+    decoder = LightDecoder(
+        settings.width,
+        light.width,
+        place=added_positions(light),
+        stack=stack(light, settings.decoder_depth, looks_ahead=True),
+        blind=pretraining.blind_masks,
+    )
+    model = MaskedAutoencoder(trunk, decoder, token_head(settings, trunk.reading, tokens))
+    draw_parameters(model, width=settings.width, quiet=settings.quiet_start)
+    return model
+
+
+def _pair_head(settings: ModelSettings) -> LabelHead:
+    return LabelHead(Cls(settings.width), settings.width, 2, dropout=settings.dropout)
+
+
+def _narrower(settings: ModelSettings, width: int) -> ModelSettings:
+    """Shrink a model to ``width``: heads of about the same size, but fewer."""
+    changes: dict[str, object] = {
+        "width": width,
+        "feed_forward": max(1, settings.feed_forward * width // settings.width),
+    }
+    if isinstance(settings.mixer, AttentionSettings):
+        features = settings.width // settings.mixer.heads
+        fitting = [h for h in range(1, max(1, width // features) + 1) if width % (2 * h) == 0]
+        changes["mixer"] = settings.mixer.model_copy(update={"heads": max(fitting, default=1)})
+    return settings.model_copy(update=changes)

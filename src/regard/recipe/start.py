@@ -1,0 +1,47 @@
+"""``[model.start]``: where the parameters begin."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, NonNegativeFloat, model_validator
+
+from regard.recipe.settings import Refused, Settings
+
+
+class StartSettings(Settings):
+    """Where the parameters begin."""
+
+    run: str | None = None
+    """Folder of the run whose body and tokenizer are carried over; leave out to begin at random."""
+    carry: Literal["body", "embedding"] = "body"
+    """What is carried over from that run: the whole body, or its table of tokens alone."""
+    freeze: bool = False
+    """Whether what was carried over stays as it is, so that only the new parts learn."""
+    thaw_after: NonNegativeFloat | None = None
+    """``freeze``: epochs after which the carried parts learn too; leave out for never."""
+    layer_rate: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
+    """Share of the rate at which each carried layer learns, of that of the layer above it."""
+    lexicon: bool = False
+    """Translation: begin with a word-for-word lexicon, learned from the pairs in seconds."""
+
+    @model_validator(mode="after")
+    def _what_is_frozen_was_carried(self) -> "StartSettings":
+        neutral = {"carry": "body", "freeze": False, "layer_rate": 1.0}
+        for name, value in neutral.items():
+            if self.run is None and getattr(self, name) != value:
+                raise Refused(
+                    f"model.start.{name} = {str(getattr(self, name)).lower()} speaks of what is "
+                    "carried over, but model.start.run is left out",
+                    f"Name the run to begin from, or take {name} out",
+                )
+        if self.run is not None and self.lexicon:
+            raise Refused(
+                "model.start.lexicon and model.start.run both say where the table of tokens begins",
+                "Set lexicon to false, or take run out",
+            )
+        if self.thaw_after is not None and not self.freeze:
+            raise Refused(
+                f"model.start.thaw_after = {self.thaw_after:g} has no effect while "
+                "model.start.freeze is false",
+                "Set freeze to true, or take thaw_after out",
+            )
+        return self

@@ -1,0 +1,56 @@
+"""Classification: a text in, a label (or several, or a score) out."""
+
+from collections.abc import Iterable
+
+from jaxtyping import Int
+from torch import Tensor
+
+from regard.tasks.label_baseline import Seen
+from regard.tasks.labelled import Labelled, Tokens
+from regard.tasks.overlong import head, head_tail, windows
+from regard.tasks.task import Texts
+from regard.tasks.word_bags import bags
+from regard.text import special
+
+MARKS = 2  # [CLS] and [SEP]
+
+
+class Classification(Labelled):
+    """What a text is.
+
+    Args:
+        recipe: The whole recipe, complete.
+        tokenizer: Between texts and ids.
+
+    """
+
+    fields, texts = 2, 1
+    trust = 5.0
+
+    def stored(self, tokens: Tokens) -> list[int]:
+        """[CLS] text [SEP]; what is too long loses its middle or end, if the recipe says so."""
+        settings = self.recipe.text
+        cuts = {"head": head, "head-tail": head_tail}
+        cut = cuts.get(settings.overlong)
+        return _marked(cut(tokens[0], settings.longest - MARKS) if cut else tokens[0])
+
+    def rows(self, tokens: Tokens) -> list[list[int]]:
+        settings = self.recipe.text
+        most = settings.longest - MARKS
+        if settings.overlong == "windows":
+            return [_marked(window) for window in windows(tokens[0], most)]
+        cut = head_tail if settings.overlong == "head-tail" else head
+        return [_marked(cut(tokens[0], most))]
+
+    def ask(self, text: str) -> Texts:
+        return (text,)
+
+    def segments(self, ids: Int[Tensor, "row position"]) -> Int[Tensor, "row position"] | None:
+        return None
+
+    def seen(self, texts: Iterable[Texts]) -> Seen:
+        return bags(text for (text,) in texts), None
+
+
+def _marked(ids: list[int]) -> list[int]:
+    return [special.CLS, *ids, special.SEP]

@@ -1,0 +1,100 @@
+"""Continuation: a language model goes on with texts, by whichever method the recipe says."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+import torch
+
+from regard.decoding.beam import beam
+from regard.decoding.sampling import Choice, sample
+from regard.decoding.search import greedy
+from regard.decoding.steps import Answer, Limits
+from regard.models.gpt import LanguageModel, remembered
+from regard.recipe.decoding import DecodingSettings
+from regard.tasks.task import Answered
+from regard.text import special
+from regard.text.tokenizer import Tokenizer
+
+AT_ONCE = 64  # texts continued side by side
+NEVER = (special.PAD, special.BEGIN, special.UNKNOWN, special.CLS, special.SEP, special.MASK)
+
+
+class Continuation:
+    """Goes on with texts.
+
+    Args:
+        settings: How tokens are chosen, and how many at most.
+        tokenizer: Between texts and ids.
+        context: The most tokens the model sees at once.
+        seed: Draws are derived from it and from the text's place among those asked together.
+
+    """
+
+    def __init__(
+        self, settings: DecodingSettings, tokenizer: Tokenizer, *, context: int, seed: int
+    ) -> None:
+        self.settings, self.tokenizer = settings, tokenizer
+        self.context, self.seed = context, seed
+
+    @torch.inference_mode()
+    def __call__(
+        self, model: LanguageModel, texts: Sequence[str], *, quick_tokens: int | None = None
+    ) -> list[Answered]:
+        """Give what follows each text; of one longer than the context only the end is read.
+
+        ``quick_tokens`` writes no more than these, drawn or the likeliest, never by a beam.
+        """
+        model.eval()
+        prompts = self.tokenizer.encode_batch(list(texts))
+        answers = [Answered("", 0.0, 0)] * len(texts)
+        for places in _alike(prompts):
+            found = self._decode(model, [prompts[place] for place in places], places, quick_tokens)
+            for place, answer in zip(places, found, strict=True):
+                prompt = prompts[place]
+                # Decoded together, so that a space between the two is where it belongs.
+                text = self.tokenizer.decode([*prompt, *answer.ids])
+                known = len(self.tokenizer.decode(prompt))
+                unread = len(prompt) + 1 - remembered(len(prompt) + 1, self.context)
+                answers[place] = Answered(text[known:], answer.log_probability, unread)
+        return answers
+
+    def _decode(
+        self,
+        model: LanguageModel,
+        prompts: list[list[int]],
+        places: list[int],
+        quick_tokens: int | None,
+    ) -> list[Answer]:
+        settings, rows = self.settings, len(prompts)
+        ids = torch.tensor(prompts, dtype=torch.long).view(rows, -1)
+        steps = model.steps(ids, context=self.context)
+        most = min(settings.longest, quick_tokens or settings.longest)
+        limits = Limits(special.END, special.END, [most] * rows, NEVER)
+        if settings.method == "sample":
+            choice = Choice(settings.temperature, settings.top_k, settings.top_p)
+            draws = [self._generator(place) for place in places]
+            return sample(steps, rows, limits=limits, choice=choice, generator=draws)
+        if quick_tokens or settings.method == "greedy":
+            return greedy(steps, rows, limits=limits)
+        found = beam(
+            steps,
+            rows,
+            limits=limits,
+            width=settings.beam,
+            length_penalty=settings.length_penalty,
+        )
+        return [best[0] for best in found]
+
+    def _generator(self, place: int) -> torch.Generator:
+        seed = np.random.default_rng([self.seed, place]).integers(2**62)
+        return torch.Generator().manual_seed(int(seed))
+
+
+def _alike(prompts: list[list[int]]) -> Iterator[list[int]]:
+    """Places of prompts of one length, a bounded number at a time."""
+    by_length = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
+    for _, group in groupby(by_length, key=lambda place: len(prompts[place])):
+        places = list(group)
+        for begin in range(0, len(places), AT_ONCE):
+            yield places[begin : begin + AT_ONCE]

@@ -1,0 +1,301 @@
+"""Tasks whose answer is a label or a score: all but how their texts are read.
+
+    logits = model(ids);   together with the baseline:  (logits + baseline's logits) / 2
+
+A row is [CLS] text [SEP], or [CLS] text [SEP] text [SEP]; its label is kept as numbers.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.data.batch import Batch, Padded, collate, pad
+from regard.data.batch import cut as cut_rows
+from regard.data.store import Store
+from regard.data.stream import Stream
+from regard.errors import UsageError
+from regard.models.classifier import Classifier
+from regard.models.from_recipe import classifier
+from regard.recipe.recipe import Recipe
+from regard.tasks.bag_of_ngrams import BagOfNgrams
+from regard.tasks.label_baseline import Seen, learn, logits_of
+from regard.tasks.label_reading import completed, wrong_label
+from regard.tasks.labels import labels_from_recipe
+from regard.tasks.losses import Loss
+from regard.tasks.overlong import drawn
+from regard.tasks.task import Answered, Examples, Measured, Sample, Task, Texts
+from regard.text import special
+from regard.text.from_recipe import dropout_from_recipe
+from regard.text.tokenizer import Tokenizer
+
+ANSWERED_AT_ONCE = 8192  # tokens read side by side
+SHOWN_CHARACTERS = 300
+
+
+Tokens = tuple[list[int], ...]
+"""The ids of an example's texts, without special ones."""
+
+
+class _Fitted(NamedTuple):
+    """A store as it is read: rows that are too long are cut when they are taken."""
+
+    store: Store
+    longest: int
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    def lengths(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Tokens of these examples, one column per field."""
+        return np.minimum(self.store.lengths(numbers), self.longest)
+
+
+class Labelled(Task):
+    """A task whose last field is a label, several labels or a score.
+
+    Args:
+        recipe: The whole recipe, complete.
+        tokenizer: Between texts and ids.
+
+    """
+
+    baseline = (
+        "a bag of word n-grams with naive-Bayes-weighted logistic regression (Wang and Manning "
+        "2012), learned from the same examples"
+    )
+    trust: float
+    """How much examples count for the baseline against the pull to zero."""
+
+    def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
+        super().__init__(recipe, tokenizer)
+        self.labels = labels_from_recipe(recipe.data)
+        self.metric = self.labels.metric
+        self.dropout = dropout_from_recipe(recipe.text, tokenizer)
+        self.bag: BagOfNgrams | None = None
+        self.shares: Tensor | None = None
+
+    @classmethod
+    def complete(cls, recipe: Recipe, source: Examples) -> Recipe:
+        """Write the labels into the recipe, or the range of the scores."""
+        return completed(recipe, source)
+
+    @classmethod
+    def refusal(cls, recipe: Recipe, fields: Texts) -> tuple[str, str] | None:
+        """Say what is wrong with an example's label, if anything is."""
+        return wrong_label(recipe.data, fields[-1])
+
+    @property
+    def longest(self) -> int | None:
+        text = self.recipe.text
+        return None if text.overlong == "windows" else text.longest
+
+    @property
+    def encoded_by(self) -> tuple[str, ...]:
+        data, text = self.recipe.data, self.recipe.text
+        told = "\0".join(data.labels) if data.labels else str(data.score_range)
+        return ("labels first", told, data.label_separator, text.overlong, str(text.longest))
+
+    def stream(self, store: Store) -> Stream:
+        settings = self.recipe.training
+        fitted = _Fitted(store, self.recipe.text.longest)
+        return Stream(fitted, seed=self.recipe.seed, batch_tokens=settings.batch_tokens)
+
+    @abstractmethod
+    def stored(self, tokens: Tokens) -> list[int]:
+        """Put an example's texts into one row, special tokens between them, as the store has it."""
+
+    @abstractmethod
+    def rows(self, tokens: Tokens) -> list[list[int]]:
+        """Do the same to be answered: rows that fit; several where a text is read in windows."""
+
+    @abstractmethod
+    def ask(self, text: str) -> Texts:
+        """Take apart what a user asks in one line."""
+
+    @abstractmethod
+    def segments(self, ids: Int[Tensor, "row position"]) -> Int[Tensor, "row position"] | None:
+        """Which text each position belongs to, where the body wants to know."""
+
+    @abstractmethod
+    def seen(self, texts: Iterable[Texts]) -> Seen:
+        """Return what the baseline sees of texts."""
+
+    def build(self) -> Classifier:
+        return classifier(self.recipe.model, self.tokenizer.size, self.labels.columns)
+
+    def begin(self, model: Classifier, store: Store) -> None:
+        """Count the labels, where they are to count the same in sum."""
+        if self.recipe.training.class_weights == "balanced":
+            every = [store[number][0].tolist() for number in range(len(store))]
+            self.shares = self.labels.targets(every).mean(dim=0)
+
+    def batch(
+        self,
+        store: Store,
+        numbers: NDArray[np.int64],
+        key: tuple[int, ...],
+        *,
+        progress: float = 0.0,
+    ) -> Batch:
+        batch = collate(store, numbers, filler=special.PAD)
+        rng = np.random.default_rng(list(key))
+        labels, texts = batch.fields
+        rows = [self._varied(row, rng) for row in _rows(texts)]
+        return Batch((labels, pad(rows, filler=special.PAD)), numbers)
+
+    def _varied(self, row: list[int], rng: np.random.Generator) -> list[int]:
+        """Cut a row's words anew where that is asked for, and the row where it is too long."""
+        longest = self.recipe.text.longest
+        if len(row) > longest:
+            row = [special.CLS, *drawn(row[1:-1], longest - 2, rng), special.SEP]
+        if self.dropout is None:
+            return row
+        marks = [at for at, id in enumerate(row) if id in (special.CLS, special.SEP)]
+        spans = [row[begin + 1 : end] for begin, end in pairwise(marks)]
+        anew = [special.CLS]
+        for span in self.dropout.recut(spans, rng):
+            anew += [*span, special.SEP]
+        return anew if len(anew) <= longest else row
+
+    def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
+        fields = tuple(pad(list(side), filler=special.PAD) for side in zip(*rows, strict=True))
+        return Batch(fields, np.arange(len(rows)))
+
+    def asked(self, text: str) -> Batch:
+        """Put a text as it is read when it is asked; of several windows the first."""
+        (tokens,) = self._tokens([self.ask(text)])
+        return self.pad([([0], self.rows(tokens)[0])])
+
+    def encode(self, examples: list[Texts]) -> list[tuple[list[int], ...]]:
+        """Return the numbers of the labels, and [CLS] text [SEP] (text [SEP])."""
+        tokens = self._tokens([example[:-1] for example in examples])
+        return [
+            (self.labels.numbers(example[-1]), self.stored(texts))
+            for texts, example in zip(tokens, examples, strict=True)
+        ]
+
+    def _tokens(self, texts: Sequence[Texts]) -> list[Tokens]:
+        sides = (self.tokenizer.encode_batch(list(side)) for side in zip(*texts, strict=True))
+        return list(zip(*sides, strict=True))
+
+    def loss(self, model: Classifier, batch: Batch) -> Loss:
+        """Sum over examples; twice over where two passes are drawn together."""
+        settings, labels = self.recipe.training, self.labels
+        targets = labels.targets(_rows(batch.fields[0]))
+        logits = self.states(model, batch)
+        smoothing = settings.label_smoothing if model.training else 0.0
+        lost = labels.lost(logits, targets, smoothing=smoothing)
+        apart = logits.new_zeros(())
+        if model.training and settings.consistency:
+            again = self.states(model, batch)
+            lost = (lost + labels.lost(again, targets, smoothing=smoothing)) / 2
+            apart = settings.consistency * labels.apart(logits, again)
+        if self.shares is not None:
+            lost = lost * labels.weights(targets, self.shares)
+        plain = labels.lost(logits.detach(), targets, smoothing=0.0).sum()
+        return Loss(lost.sum() + apart, float(plain), len(targets))
+
+    def states(self, model: Classifier, batch: Batch) -> Tensor:
+        ids, lengths = batch.fields[1]
+        return model(ids, lengths=lengths, segments=self.segments(ids))
+
+    def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
+        return learn(self.labels, source, self.seen, trust=self.trust)
+
+    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
+        self.bag = BagOfNgrams.load(parameters)
+
+    def measure(self, model: Classifier, examples: Sequence[Texts], *, quick: bool) -> Measured:
+        """Score model, baseline, and both together with equal shares."""
+        texts, written = [one[:-1] for one in examples], [one[-1] for one in examples]
+        mine = self._logits(model, [self.rows(tokens) for tokens in self._tokens(texts)])
+        theirs = self._baseline(texts)
+        labels, answers = self.labels, self._mixed(mine, theirs)
+        told = labels.tell(answers)
+        return Measured(
+            labels.score(answers, written),
+            {} if theirs is None else labels.score(theirs, written),
+            labels.signature,
+            len(examples),
+            [
+                Sample(_shown(asked), label, said.text, labels.right(said.text, label))
+                for asked, label, said in zip(texts, written, told, strict=True)
+            ],
+            {} if theirs is None else labels.score((mine + theirs) / 2, written),
+            {} if quick else labels.details(answers, written),
+        )
+
+    def answer(
+        self,
+        model: Classifier,
+        texts: Sequence[str],
+        *,
+        quick: bool = False,
+        cut: bool = False,
+    ) -> list[Answered]:
+        """Tell the label of each text; a blank line is answered with a blank."""
+        answers = [Answered("", 0.0, 0)] * len(texts)
+        asked = [place for place, text in enumerate(texts) if text.strip()]
+        if not asked:
+            return answers
+        taken = [self.ask(texts[place]) for place in asked]
+        tokens = self._tokens(taken)
+        lost = [self._lost(one, cut=cut) for one in tokens]
+        mine = self._logits(model, [self.rows(one) for one in tokens])
+        told = self.labels.tell(self._mixed(mine, self._baseline(taken)))
+        for place, one, count in zip(asked, told, lost, strict=True):
+            answers[place] = Answered(one.text, one.log_probability, count, one.probabilities)
+        return answers
+
+    def _lost(self, tokens: Tokens, *, cut: bool) -> int:
+        """Count the tokens that are not read; where the recipe keeps no part, ask before."""
+        settings, length = self.recipe.text, len(self.stored(tokens))
+        if settings.overlong == "leave-out" and length > settings.longest and not cut:
+            raise UsageError(
+                f"a text must fit what the model reads. Got {length} tokens; this model reads "
+                f"at most {settings.longest}.",
+                "Shorten the text, or allow cutting it with --truncate.",
+            )
+        marks = len(tokens) + 1
+        read = sum(len(row) - marks for row in self.rows(tokens))
+        return max(0, sum(map(len, tokens)) - read)
+
+    def _mixed(self, mine: Tensor, theirs: Tensor | None) -> Tensor:
+        share = self.recipe.decoding.baseline
+        return mine if theirs is None or not share else (1 - share) * mine + share * theirs
+
+    @torch.inference_mode()
+    def _logits(self, model: Classifier, rows: list[list[list[int]]]) -> Tensor:
+        """Read rows sorted by length; a text read in several is their mean."""
+        model.eval()
+        flat = [(text, row) for text, own in enumerate(rows) for row in own]
+        order = sorted(range(len(flat)), key=lambda at: len(flat[at][1]))
+        lengths = np.asarray([len(flat[at][1]) for at in order])
+        cuts = cut_rows(lengths, budget=ANSWERED_AT_ONCE)
+        total = torch.zeros(len(rows), self.labels.columns)
+        for begin, end in pairwise(cuts):
+            some = [flat[at] for at in order[begin:end]]
+            ids, counts = pad([row for _, row in some], filler=special.PAD)
+            logits = model(ids, lengths=counts, segments=self.segments(ids))
+            total.index_add_(0, torch.tensor([text for text, _ in some]), logits)
+        return total / torch.tensor([[len(own)] for own in rows])
+
+    def _baseline(self, texts: Sequence[Texts]) -> Tensor | None:
+        if self.bag is None:
+            return None
+        return logits_of(self.bag, self.labels, self.seen(texts))
+
+
+def _rows(padded: Padded) -> list[list[int]]:
+    return [row[:n] for row, n in zip(padded.ids.tolist(), padded.lengths.tolist(), strict=True)]
+
+
+def _shown(texts: Texts) -> str:
+    return " | ".join(text[:SHOWN_CHARACTERS] for text in texts)

@@ -1,0 +1,287 @@
+"""Language modelling: what comes next, token after token, in plain text.
+
+    loss = -1/N · Σₙ log p(id(n) | the tokens before it in its window)        nats per token
+    perplexity = exp(loss)      bits per byte = N · loss / ln 2 / bytes of the text
+
+Documents are joined into one text, the token of ending between them and before the first. A token
+that training never showed has no logit of its own: all such share the probability of <unk> evenly,
+so that the softmax is as small as the text allows and every text still has a probability.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.data.batch import Batch, Padded, pad
+from regard.data.store import Store
+from regard.data.windows import Windows, cut_out, sliding
+from regard.errors import DataError, UsageError
+from regard.models.from_recipe import language_model
+from regard.models.gpt import LanguageModel, apart
+from regard.models.heads import TokenHead
+from regard.recipe.model import AttentionSettings
+from regard.recipe.recipe import Recipe
+from regard.tasks.continuation import Continuation
+from regard.tasks.losses import Loss, head_loss
+from regard.tasks.ngrams import NgramModel, learn_ngrams
+from regard.tasks.task import Answered, Examples, Measured, Sample, Task
+from regard.text import special
+from regard.text.special import SPECIAL
+from regard.text.tokenizer import Tokenizer
+
+MEASURED_AT_ONCE = 1 << 14  # tokens that pass the model side by side
+LOGITS_AT_ONCE = 1 << 22  # 16 MB of them
+MOST_QUICK = 1 << 17  # tokens measured on while training
+SAMPLES, SAMPLE_TOKENS = 4, 64  # continuations shown in a report, and how long they are
+ORDERS = {"characters": 6, "words": 3}
+"""The longest run of tokens the n-gram baseline counts; 5 for pieces of words."""
+
+
+class LanguageModelling(Task):
+    """What comes next, by a causal model.
+
+    Args:
+        recipe: The whole recipe; ``text.longest`` is the length of a window.
+        tokenizer: Between texts and ids.
+
+    """
+
+    fields = texts = 1
+    metric = "loss"
+
+    def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
+        super().__init__(recipe, tokenizer)
+        self.context = recipe.text.longest
+        self.order = ORDERS.get(tokenizer.kind, 5)
+        self.baseline = f"an n-gram model of order {self.order} (interpolated Kneser-Ney)"
+        self._ngrams: NgramModel | None = None
+        self._continue = Continuation(
+            recipe.decoding, tokenizer, context=self.context, seed=recipe.seed
+        )
+
+    @classmethod
+    def complete(cls, recipe: Recipe, source: Examples) -> Recipe:
+        """Refuse what a language model cannot do."""
+        attends = isinstance(recipe.model.mixer, AttentionSettings)
+        wrong = {
+            "model.causal = false lets a language model see what it is to guess": (
+                recipe.model.causal is False
+            ),
+            "data.apart hides documents from each other's attention; the mixer is another": (
+                recipe.data.apart and not attends
+            ),
+            "text.dropout cuts whole texts anew; a language model reads windows": (
+                recipe.text.dropout > 0
+            ),
+            "training.consistency compares two passes over one text; windows pass once": (
+                recipe.training.consistency > 0
+            ),
+        }
+        for problem, there in wrong.items():
+            if there:
+                raise UsageError(f"{problem}.", f"Take {problem.split()[0]} out of the recipe.")
+        return recipe
+
+    @property
+    def longest(self) -> None:
+        """Documents may have any length: windows are cut from them."""
+        return
+
+    def stream(self, store: Store) -> Windows:
+        """Cut the whole text into windows."""
+        length = store.tokens - 1  # nothing is learned from the very last token of ending
+        if length < self.context:
+            raise DataError(
+                f"a text to learn from must fill a window. Got {length:,} tokens; text.longest "
+                f"asks for windows of {self.context:,}.",
+                f"Give more text, or set text.longest to at most {max(1, length // 2):,}.",
+            )
+        training = self.recipe.training
+        return Windows(
+            length,
+            context=self.context,
+            seed=self.recipe.seed,
+            batch_tokens=training.batch_tokens,
+        )
+
+    def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
+        """Count runs of tokens, in a bounded part of the text."""
+        encoded = (self.encode([example])[0][0] for example in source())
+        tables = learn_ngrams(
+            chain.from_iterable(encoded),
+            order=self.order,
+            tokens=self.tokenizer.size,
+            boundary=special.END,
+        )
+        return {name: torch.from_numpy(table) for name, table in tables.items()}
+
+    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
+        tables = {name: tensor.numpy() for name, tensor in parameters.items()}
+        self._ngrams = NgramModel(tables, tokens=self.tokenizer.size, boundary=special.END)
+
+    def build(self) -> LanguageModel:
+        return language_model(self.recipe.model, self.tokenizer.size)
+
+    def begin(self, model: LanguageModel, store: Store) -> None:
+        """Give logits to the tokens of the text, and one to all others together."""
+        if self.recipe.model.writes == "seen":
+            seen = store.seen(0, tokens=self.tokenizer.size)
+            seen[[special.END, special.UNKNOWN]] = True
+            model.head.write_only(torch.from_numpy(np.flatnonzero(seen)))
+
+    def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
+        """Every document, closed by the token of ending."""
+        texts = [example[0] for example in examples]
+        return [([*ids, special.END],) for ids in self.tokenizer.encode_batch(texts)]
+
+    def batch(
+        self,
+        store: Store,
+        numbers: NDArray[np.int64],
+        key: tuple[int, ...],
+        *,
+        progress: float = 0.0,
+    ) -> Batch:
+        return self._windows(store.flat(0), numbers, self.context)
+
+    def _windows(self, ids: NDArray[Any], begins: NDArray[np.int64], context: int) -> Batch:
+        rows = cut_out(ids, begins, context=context, before=special.END)
+        lengths = torch.full((len(rows),), context + 1)
+        return Batch((Padded(torch.from_numpy(rows), lengths),), begins)
+
+    def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
+        """Put encoded documents side by side, each after the token of ending."""
+        padded = pad([[special.END, *ids] for (ids,) in rows], filler=special.PAD)
+        return Batch((padded,), np.arange(len(rows)))
+
+    def states(self, model: LanguageModel, batch: Batch) -> Tensor:
+        """Run the model: the state before every token but the first."""
+        ids = batch.fields[0].ids[:, :-1]
+        return model(ids, visible=apart(ids, special.END) if self.recipe.data.apart else None)
+
+    def loss(self, model: LanguageModel, batch: Batch) -> Loss:
+        """Sum over every token that follows another; one that was never seen is left out."""
+        ids, lengths = batch.fields[0]
+        places = model.head.places(ids[:, 1:])
+        counted = torch.arange(1, ids.shape[1])[None] < lengths[:, None]
+        counted &= places >= 0
+        states = self.states(model, batch)
+        if counted.all():  # as always in training: views are cheaper than a choice
+            states, places = states.flatten(0, 1), places.flatten()
+        else:
+            states, places = states[counted], places[counted]
+        smoothing = self.recipe.training.label_smoothing if model.training else 0.0
+        return head_loss(model.head, states, places, smoothing=smoothing)
+
+    @torch.inference_mode()
+    def measure(
+        self, model: LanguageModel, examples: Sequence[tuple[str, ...]], *, quick: bool
+    ) -> Measured:
+        """Measure on the whole text, in windows that overlap by half.
+
+        ``quick`` takes the first 131,072 tokens, in windows that do not overlap. ``together`` is
+        the mean of the model's and the baseline's probability.
+        """
+        encoded = [ids for (ids,) in self.encode(list(examples))]
+        joined = [np.asarray(ids, dtype=np.uint32) for ids in encoded]
+        ids = np.concatenate(joined)[:-1] if joined else np.empty(0, dtype=np.uint32)
+        size = sum(len(text.encode()) for (text,) in examples)
+        if not len(ids) or not size:
+            raise DataError("there is no text to measure on.", "Name a file that has some.")
+        if quick and len(ids) > MOST_QUICK:
+            ids, size = ids[:MOST_QUICK], round(size * MOST_QUICK / len(ids))
+        context = self.context
+        stride = context if quick else max(1, context // 2)
+        own = self.log_p(model, ids, context=context, stride=stride)
+        baseline, together = {}, {}
+        if self._ngrams is not None and not quick:
+            theirs = self._ngrams.log_p(ids)
+            baseline = _scores(theirs, size)
+            together = _scores(np.logaddexp(own, theirs) - math.log(2), size)
+        told = f"nats per token ({self.tokenizer.kind}), windows of {context} every {stride} tokens"
+        return Measured(
+            _scores(own, size),
+            baseline,
+            {"loss": told},
+            len(examples),
+            self._samples(model, encoded, 1 if quick else SAMPLES),
+            together,
+            {"tokens": len(ids), "bytes": size},
+        )
+
+    @torch.inference_mode()
+    def log_p(
+        self, model: LanguageModel, ids: NDArray[np.uint32], *, context: int, stride: int
+    ) -> NDArray[np.float64]:
+        """Log-probability of every token of a text, each once, from windows ``stride`` apart."""
+        model.eval()
+        context = min(context, len(ids))
+        cuts = np.asarray(sliding(len(ids), context=context, stride=stride))
+        rows, found = max(1, MEASURED_AT_ONCE // context), []
+        for part in range(0, len(cuts), rows):
+            begins, counted = cuts[part : part + rows].T
+            batch = self._windows(ids, begins, context)
+            wanted = torch.arange(context)[None] >= torch.from_numpy(counted)[:, None]
+            states, targets = self.states(model, batch), batch.fields[0].ids[:, 1:]
+            found.append(self._head_log_p(model.head, states[wanted], targets[wanted]))
+        return torch.cat(found).double().numpy()
+
+    def _head_log_p(self, head: TokenHead, states: Tensor, targets: Tensor) -> Tensor:
+        places = head.places(targets)
+        escape = int(head.places(torch.tensor(special.UNKNOWN)))
+        rows = max(1, LOGITS_AT_ONCE // len(head.matrix))
+        found = torch.cat(
+            [
+                head.logits(some).log_softmax(dim=-1).gather(-1, where[:, None])[:, 0]
+                for some, where in zip(
+                    states.split(rows),
+                    places.masked_fill(places < 0, escape).split(rows),
+                    strict=True,
+                )
+            ]
+        )
+        return found - (places < 0) * self._spread(head)
+
+    def _spread(self, head: TokenHead) -> float:
+        """Say what it costs, beside <unk>, to name one of the tokens that share it."""
+        if head.written is None:
+            return 0.0
+        ordinary = int((head.written >= len(SPECIAL)).sum())
+        return math.log(max(1, self.tokenizer.size - len(SPECIAL) - ordinary))
+
+    def _samples(self, model: LanguageModel, encoded: list[list[int]], most: int) -> list[Sample]:
+        """Go on with the beginnings of documents, or from places spread over a single one."""
+        length = min(SAMPLE_TOKENS, self.context)
+        texts = [ids[:-1] for ids in encoded if len(ids) > 2 * length][:most]
+        if len(texts) == 1:
+            apart_by = max(1, (len(texts[0]) - 2 * length) // most)
+            texts = [texts[0][n * apart_by :] for n in range(most)]
+        decode = self.tokenizer.decode
+        asked = [decode(ids[:length]) for ids in texts]
+        expected = [decode(ids[length : 2 * length]) for ids in texts]
+        answers = self._continue(model, asked, quick_tokens=length)
+        return [
+            Sample(prompt, right, answered.text)
+            for prompt, right, answered in zip(asked, expected, answers, strict=True)
+        ]
+
+    def answer(
+        self, model: LanguageModel, texts: Sequence[str], *, quick: bool = False, cut: bool = False
+    ) -> list[Answered]:
+        """Go on with each text; of one longer than the context only the end is read."""
+        return self._continue(model, texts, quick_tokens=SAMPLE_TOKENS if quick else None)
+
+
+def _scores(log_p: NDArray[np.float64], size: int) -> dict[str, float]:
+    loss, total = -float(log_p.mean()), -float(log_p.sum())
+    return {
+        "loss": loss,
+        "perplexity": math.exp(min(loss, 700.0)),
+        "bits_per_byte": total / math.log(2) / size,
+    }

@@ -1,0 +1,58 @@
+"""A look at data that nobody has described yet."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from regard.data.record import Request
+from regard.data.source import Reading, find
+from regard.errors import DataError
+
+MOST_LOOKED_AT = 200_000
+SEPARATOR = "|"  # put between labels that a format keeps apart
+
+
+class Seen(NamedTuple):
+    """What a look at the data showed."""
+
+    examples: int
+    more: bool
+    """Whether there are more examples than were looked at."""
+    words: float
+    """Mean number of words of the longest field."""
+    longest: int
+    """Words of the longest text."""
+
+    def told(self, what: str) -> str:
+        """Say how many of ``what`` there are, and how long."""
+        over = "over " if self.more else ""
+        return f"{over}{self.examples:,} {what} of {self.words:.0f} words"
+
+
+class Choices(NamedTuple):
+    """The tables of a recipe, and the reason for each choice by dotted path."""
+
+    tables: dict[str, Any]
+    reasons: dict[str, str]
+
+
+Choose = Callable[[Sequence[str], Seen], Choices]
+"""Files, and what was seen in them, to choices."""
+
+
+def look(files: Sequence[str], *, expected: int) -> Seen:
+    """Read the first examples of ``expected`` fields and count their words."""
+    counts = []
+    request = Request(expected, label_separator=SEPARATOR)
+    for record in Reading(find(files, request), skip=True):
+        counts.append(max(len(field.split()) for field in record.fields))
+        if len(counts) > MOST_LOOKED_AT:
+            break
+    if not counts:
+        raise DataError(
+            f"data must hold at least one example. Got none in {', '.join(files)}.",
+            "Check that the files are the right ones; `regard init --help` shows the forms.",
+        )
+    examples = min(len(counts), MOST_LOOKED_AT)
+    return Seen(examples, len(counts) > MOST_LOOKED_AT, float(np.mean(counts)), max(counts))

@@ -1,0 +1,181 @@
+"""What the objectives of pretraining lose, and how well their models do.
+
+    masked, hybrid   -log p(target), a mean over the places asked
+    autoencoder      the same, from what was not masked alone
+    replaced         the generator's own, + 50 · the mean over all tokens of -log p(replaced or not)
+    pairs            + the mean over rows of -log p(label)
+
+A batch's loss is a mean of means, times the tokens that were read: the loop divides by these, and
+shows them as its speed.
+"""
+
+from collections import Counter
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from regard.data.corruption import keep
+from regard.models.bert import Bert, view
+from regard.models.masked_autoencoder import MaskedAutoencoder
+from regard.models.replaced_tokens import ReplacedTokens
+from regard.tasks.losses import Loss, head_loss
+from regard.tasks.pretraining_rows import Rows
+
+REPLACED_WEIGHT = 50.0  # Clark et al. 2020, §3.1
+
+Counts = Counter[str]
+"""Sums over what was asked, by name."""
+
+
+@runtime_checkable
+class Objective(Protocol):
+    """One way to learn from plain text."""
+
+    def loss(self, model: Any, rows: Rows) -> Loss:  # noqa: ANN401
+        """Say what a batch loses."""
+        ...
+
+    def states(self, model: Any, rows: Rows) -> Tensor:  # noqa: ANN401
+        """States of the body that is carried on, for whoever listens to its taps."""
+        ...
+
+    def counts(self, model: Any, rows: Rows) -> Counts:  # noqa: ANN401
+        """Count what is asked and what is answered rightly."""
+        ...
+
+    def logits(self, model: Any, rows: Rows) -> Tensor:  # noqa: ANN401
+        """Logits of every token at the places asked."""
+        ...
+
+
+class Masked:
+    """Guess what was masked; in rows read forward only, what comes next."""
+
+    def states(self, model: Bert, rows: Rows) -> Float[Tensor, "row position width"]:
+        return model(rows.ids, visible=visible(rows), segments=rows.segments)
+
+    def loss(self, model: Bert, rows: Rows) -> Loss:
+        states = self.states(model, rows)
+        lost = head_loss(model.head, states[rows.asked], rows.targets[rows.asked])
+        asked = max(1, lost.tokens)
+        mean, plain = lost.smoothed / asked, lost.plain / asked
+        if model.pair_head is not None:
+            mean = mean + pair_loss(model.pair_head, states, rows)
+        return Loss(mean * rows.tokens, plain * rows.tokens, rows.tokens)
+
+    def logits(self, model: Bert, rows: Rows) -> Float[Tensor, "asked token"]:
+        return model.head(self.states(model, rows)[rows.asked])
+
+    def counts(self, model: Bert, rows: Rows) -> Counts:
+        states = self.states(model, rows)
+        places = rows.asked & ~rows.forward_only[:, None]
+        found = token_counts(model.head(states[places]), rows.targets[places], "masked")
+        if rows.forward_only.any():
+            places = rows.asked & rows.forward_only[:, None]
+            found += token_counts(model.head(states[places]), rows.targets[places], "next")
+        return found + pair_counts(model.pair_head, states, rows)
+
+
+class Replaced:
+    """Tell which tokens a small generator put in."""
+
+    def states(self, model: ReplacedTokens, rows: Rows) -> Float[Tensor, "row position width"]:
+        return model(rows.original, visible=visible(rows), segments=rows.segments)
+
+    def loss(self, model: ReplacedTokens, rows: Rows) -> Loss:
+        proposing = self._proposing(model, rows)
+        lost = head_loss(model.generator.head, proposing, rows.targets[rows.asked])
+        mean = lost.smoothed / max(1, lost.tokens)
+        states, replaced, real = self._told(model, rows, proposing)
+        wrong = nn.functional.binary_cross_entropy_with_logits(
+            model.head(states[real]), replaced[real].to(states.dtype)
+        )
+        mean = mean + REPLACED_WEIGHT * wrong
+        if model.pair_head is not None:
+            mean = mean + pair_loss(model.pair_head, states, rows)
+        return Loss(mean * rows.tokens, float(mean.detach()) * rows.tokens, rows.tokens)
+
+    def logits(self, model: ReplacedTokens, rows: Rows) -> Float[Tensor, "asked token"]:
+        return model.generator.head(self._proposing(model, rows))
+
+    def counts(self, model: ReplacedTokens, rows: Rows) -> Counts:
+        proposing = self._proposing(model, rows)
+        found = token_counts(model.generator.head(proposing), rows.targets[rows.asked], "masked")
+        states, replaced, real = self._told(model, rows, proposing)
+        said = model.head(states) > 0
+        found["tokens"] = int(real.sum())
+        found["replaced"] = int((replaced & real).sum())
+        found["said"] = int((said & real).sum())
+        found["found"] = int((said & replaced & real).sum())
+        return found + pair_counts(model.pair_head, states, rows)
+
+    def _proposing(self, model: ReplacedTokens, rows: Rows) -> Float[Tensor, "asked narrow"]:
+        states = model.generator(rows.ids, visible=visible(rows), segments=rows.segments)
+        return states[rows.asked]
+
+    def _told(
+        self, model: ReplacedTokens, rows: Rows, proposing: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """States over what was proposed, which tokens are not the writer's, and which are real."""
+        generator = torch.Generator().manual_seed(rows.seed)
+        original = rows.original
+        proposed = original.masked_scatter(rows.asked, model.propose(proposing, generator))
+        states = model(proposed, visible=visible(rows), segments=rows.segments)
+        real = torch.arange(original.shape[1]) < rows.lengths[:, None]
+        return states, proposed != original, real
+
+
+class Autoencoder:
+    """Rebuild what the encoder never saw."""
+
+    def states(self, model: MaskedAutoencoder, rows: Rows) -> Float[Tensor, "row position width"]:
+        kept = keep(rows.asked.numpy(), rows.lengths.numpy())
+        places, counts = (torch.from_numpy(each) for each in kept)
+        return model(rows.ids, lengths=rows.lengths, places=places, kept=counts)
+
+    def loss(self, model: MaskedAutoencoder, rows: Rows) -> Loss:
+        lost = head_loss(model.head, self._rebuilt(model, rows), rows.targets[rows.asked])
+        scale = rows.tokens / max(1, lost.tokens)
+        return Loss(lost.smoothed * scale, lost.plain * scale, rows.tokens)
+
+    def logits(self, model: MaskedAutoencoder, rows: Rows) -> Float[Tensor, "asked token"]:
+        return model.head(self._rebuilt(model, rows))
+
+    def counts(self, model: MaskedAutoencoder, rows: Rows) -> Counts:
+        return token_counts(self.logits(model, rows), rows.targets[rows.asked], "masked")
+
+    def _rebuilt(self, model: MaskedAutoencoder, rows: Rows) -> Float[Tensor, "asked width"]:
+        return self.states(model, rows)[rows.asked]
+
+
+def visible(rows: Rows) -> Bool[Tensor, "row 1 #position position"]:
+    """Say what each row may see."""
+    return view(rows.lengths, rows.ids.shape[1], forward_only=rows.forward_only)
+
+
+def pair_loss(head: nn.Module, states: Tensor, rows: Rows) -> Float[Tensor, ""]:
+    """-log p(label), a mean over rows."""
+    return nn.functional.cross_entropy(_pair_logits(head, states, rows), rows.labels)
+
+
+def pair_counts(head: nn.Module | None, states: Tensor, rows: Rows) -> Counts:
+    """Count pairs and those told rightly."""
+    if head is None:
+        return Counter()
+    right = _pair_logits(head, states, rows).argmax(dim=-1) == rows.labels
+    return Counter(pairs=len(right), pairs_right=int(right.sum()))
+
+
+def token_counts(logits: Tensor, targets: Tensor, name: str) -> Counts:
+    """Count tokens asked for and guessed rightly, and sum what was lost at them."""
+    lost = nn.functional.cross_entropy(logits, targets, reduction="sum")
+    right = logits.argmax(dim=-1) == targets
+    counts: Counts = Counter({name: len(targets), f"{name}_right": int(right.sum())})
+    counts[f"{name}_lost"] = float(lost)  # type: ignore[assignment]  # a Counter adds floats too
+    return counts
+
+
+def _pair_logits(head: nn.Module, states: Tensor, rows: Rows) -> Float[Tensor, "row 2"]:
+    return head(states, visible=view(rows.lengths, states.shape[1]))

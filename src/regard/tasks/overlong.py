@@ -1,0 +1,39 @@
+"""Texts longer than a model reads: which part of them it reads.
+
+    head        the first tokens
+    head-tail   the first quarter and the last three quarters of what fits (128 + 382 of 512,
+                Sun et al. 2019): reviews say what they are about first, and what they think last
+    windows     pieces that together cover the text; training draws one, anywhere
+
+Special tokens are put around a part once it is chosen.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def head(ids: Sequence[int], most: int) -> list[int]:
+    """Return the first ``most``."""
+    return list(ids[:most])
+
+
+def head_tail(ids: Sequence[int], most: int) -> list[int]:
+    """Return the beginning and the end, a quarter of ``most`` and three."""
+    if len(ids) <= most:
+        return list(ids)
+    first = most // 4
+    return [*ids[:first], *ids[len(ids) - (most - first) :]]
+
+
+def windows(ids: Sequence[int], most: int) -> list[list[int]]:
+    """Cover a text with the fewest pieces of at most ``most``, evenly spread."""
+    count = max(1, -(-len(ids) // most))
+    starts = np.linspace(0, max(0, len(ids) - most), count).round().astype(int)
+    return [list(ids[start : start + most]) for start in starts]
+
+
+def drawn(ids: Sequence[int], most: int, rng: np.random.Generator) -> list[int]:
+    """Draw a piece of ``most`` from anywhere."""
+    start = int(rng.integers(max(0, len(ids) - most) + 1))
+    return list(ids[start : start + most])

@@ -1,0 +1,55 @@
+"""Scores by name: which way is better, and how a person reads them."""
+
+from typing import NamedTuple
+
+LOWER_IS_BETTER = {"loss", "perplexity", "bits_per_byte", "ece"}
+SHARES = {
+    "accuracy",
+    "macro_f1",
+    "micro_f1",
+    "ece",
+    "masked_accuracy",
+    "next_accuracy",
+    "pair_accuracy",
+    "replaced_accuracy",
+    "replaced_f1",
+}
+"""Scores between 0 and 1 that people read as percent."""
+
+
+HUNDREDS = {"bleu", "chrf"}
+"""Scores that reach from 0 to 100 by themselves."""
+
+
+class Scale(NamedTuple):
+    """How a score is drawn."""
+
+    factor: float
+    unit: str
+    digits: int
+    best: float | None
+    """Where the scale ends, if it does, in the drawn unit."""
+
+
+def scale(name: str) -> Scale:
+    """Say how scores of this name are drawn."""
+    if name in SHARES:
+        return Scale(100.0, "%", 1, 100.0)
+    return Scale(1.0, "", 1, 100.0) if name in HUNDREDS else Scale(1.0, "", 3, None)
+
+
+def better(name: str, score: float, *, than: float) -> bool:
+    """Tell whether a score beats another."""
+    return score < than if name in LOWER_IS_BETTER else score > than
+
+
+def shown(name: str, score: float) -> str:
+    """Write a score with as many digits as mean something."""
+    if name in SHARES:
+        return f"{100 * score:.1f}%"
+    return f"{score:.3f}" if abs(score) < 10 else f"{score:.2f}"
+
+
+def with_interval(name: str, mean: float, half: float | None) -> str:
+    """Write a mean with how far the true one may be from it, where that is known."""
+    return shown(name, mean) if half is None else f"{shown(name, mean)} ± {shown(name, half)}"

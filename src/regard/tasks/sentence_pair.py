@@ -1,0 +1,69 @@
+"""Sentence pairs: two texts in, how they stand to each other out, as a label or a score.
+
+    [CLS] A [SEP] B [SEP],   segment 0 up to the first [SEP], then 1        (Devlin et al. 2019)
+
+Where both together are too long, the longer one is cut.
+"""
+
+from collections.abc import Iterable
+
+from jaxtyping import Int
+from torch import Tensor
+
+from regard.errors import UsageError
+from regard.tasks.label_baseline import Seen
+from regard.tasks.labelled import Labelled, Tokens
+from regard.tasks.pair_features import pair_features
+from regard.tasks.task import Texts
+from regard.text import special
+
+MARKS = 3  # [CLS] and two [SEP]
+
+
+class SentencePair(Labelled):
+    """How two texts stand to each other.
+
+    Args:
+        recipe: The whole recipe, complete.
+        tokenizer: Between texts and ids.
+
+    """
+
+    fields, texts = 3, 2
+    trust = 1.0
+
+    def stored(self, tokens: Tokens) -> list[int]:
+        """[CLS] A [SEP] B [SEP]; whole where what is too long is to be left out."""
+        return _joined(tokens) if self.recipe.text.overlong == "leave-out" else self._fitted(tokens)
+
+    def rows(self, tokens: Tokens) -> list[list[int]]:
+        return [self._fitted(tokens)]
+
+    def ask(self, text: str) -> Texts:
+        parts = tuple(part.strip() for part in text.split("\t"))
+        if len(parts) != self.texts or not all(parts):
+            raise UsageError(
+                f"a pair is two texts with a tab between them. Got {len(parts)} in {text[:80]!r}.",
+                "Write both texts on one line, for instance: printf 'one\\ttwo\\n'.",
+            )
+        return parts
+
+    def segments(self, ids: Int[Tensor, "row position"]) -> Int[Tensor, "row position"] | None:
+        if self.recipe.model.embedding.segments < self.texts:
+            return None
+        ends = (ids == special.SEP).long()
+        return (ends.cumsum(dim=1) - ends).clamp(max=1)
+
+    def seen(self, texts: Iterable[Texts]) -> Seen:
+        return pair_features(texts)
+
+    def _fitted(self, tokens: Tokens) -> list[int]:
+        first, second = tokens
+        room = self.recipe.text.longest - MARKS
+        kept = min(len(first), max(room - len(second), (room + 1) // 2))
+        return _joined((first[:kept], second[: room - kept]))
+
+
+def _joined(tokens: Tokens) -> list[int]:
+    first, second = tokens
+    return [special.CLS, *first, special.SEP, *second, special.SEP]

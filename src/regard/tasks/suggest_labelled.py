@@ -1,0 +1,112 @@
+"""Recipes for labelled texts and pairs that nobody has described yet."""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from regard.data.record import Request
+from regard.data.source import Reading, find
+from regard.tasks.look import MOST_LOOKED_AT, SEPARATOR, Choices, Seen
+
+SMALL = 5_000  # examples below which little is learned from scratch
+MOST_READ = 512  # tokens of one text
+FEW = 20  # different numbers up to which they may be labels
+
+
+def suggest_classification(files: Sequence[str], seen: Seen) -> Choices:
+    """Choose for texts with labels: runs of tokens carry most of what a label needs."""
+    tables, reasons = _common("classification", files, seen, seen.told("texts"))
+    tables["text"]["overlong"] = "head-tail"
+    reasons["text.overlong"] = "of what is longer, the beginning and the end say the most."
+    tables["model"]["embedding"] = {"ngrams": 2, "ngram_rows": 65536}
+    reasons["model.embedding.ngrams"] = "pairs of tokens, such as a negated word, count as one."
+    return Choices(tables, reasons)
+
+
+def suggest_sentence_pair(files: Sequence[str], seen: Seen) -> Choices:
+    """Choose for pairs: both in one row, so that every word may look at the other text."""
+    tables, reasons = _common("sentence-pair", files, seen, seen.told("pairs"))
+    tables["text"]["overlong"] = "head"
+    reasons["text.overlong"] = "where both do not fit, the longer one is cut."
+    tables["model"]["depth"] = 2
+    tables["model"]["embedding"] = {"segments": 2}
+    reasons["model.embedding.segments"] = "tells the two texts of a pair apart."
+    return Choices(tables, reasons)
+
+
+def _common(
+    task: str, files: Sequence[str], seen: Seen, told: str
+) -> tuple[dict[str, Any], dict[str, str]]:
+    data, reasons = _last_field(task, files)
+    sides = 2 if task == "sentence-pair" else 1
+    longest = int(min(MOST_READ, max(32, 2 * sides * seen.longest + sides + 1)))
+    dropout = 0.3 if seen.examples < SMALL else 0.2
+    tables: dict[str, Any] = {
+        "task": task,
+        "data": {"train": list(files), "holdout": 0.1, **data},
+        "text": {
+            "vocabulary": int(np.clip(round(seen.examples**0.5 * 60, -3), 1000, 8000)),
+            "lowercase": True,
+            "longest": longest,
+        },
+        "model": {
+            "width": 64,
+            "depth": 1,
+            "feed_forward": 256,
+            "dropout": dropout,
+            "position": {"kind": "rotary", "base": 1000.0},
+            "head": {"pooling": "mean-max", "dropout": dropout},
+        },
+        "training": {
+            "budget": "15min",
+            "batch_tokens": 4096,
+            "label_smoothing": 0.0,
+            "keep": "best",
+            "optimizer": {"kind": "adamw", "rate": 2e-3, "weight_decay": 0.1},
+            "schedule": {"warmup": 0.05},
+        },
+    }
+    reasons |= {
+        "data.holdout": "no files to choose by were given, so a share of train is held out.",
+        "text.lowercase": "capitals say little about a label, and words come up more often.",
+        "text.longest": f"the longest text has {seen.longest:,} words; longer rows cost more.",
+        "model.width": f"{told}: a wider model would learn them by heart.",
+        "model.dropout": "the fewer the examples, the more is silenced against learning by heart.",
+        "model.head.pooling": "what is said anywhere, and how strongly anywhere, both count.",
+        "training.keep": "labels are soon learned by heart; the best on the held-out share stays.",
+        "training.budget": "long enough for a first model; compare it with its baseline.",
+    }
+    return tables, reasons
+
+
+def _last_field(task: str, files: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Look whether the last field is one label, several, or a score."""
+    expected = 3 if task == "sentence-pair" else 2
+    request = Request(expected, label_separator=SEPARATOR)
+    records = islice(Reading(find(files, request), skip=True), MOST_LOOKED_AT)
+    written = [record.fields[-1] for record in records]
+    different = {one.strip() for one in written}
+    if len(different) > FEW and all(map(_is_number, different)):
+        return {"scores": True}, {
+            "data.scores": f"the last field holds {len(different):,} different numbers."
+        }
+    if any(SEPARATOR in one for one in different) and _combine(different):
+        return {"label_separator": SEPARATOR}, {
+            "data.label_separator": "some texts have several labels."
+        }
+    return {}, {}
+
+
+def _combine(different: set[str]) -> bool:
+    """Tell whether what stands between separators comes up in other company too."""
+    parts = {part for one in different for part in one.split(SEPARATOR)}
+    return len(parts) < len(different) or any(one in parts for one in different)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return np.isfinite(float(text)).item()
+    except ValueError:
+        return False

@@ -1,0 +1,47 @@
+"""A recipe that learns a body from plain text nobody has described yet."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from regard.tasks.look import Choices, Seen
+
+LITTLE, MUCH = 300_000, 5_000_000  # words: where a narrower and a wider body pays
+
+
+def suggest_pretraining(files: Sequence[str], seen: Seen) -> Choices:
+    """Choose for masked words; pairs are left to those who want them."""
+    words = seen.examples * seen.words
+    told = seen.told("documents")
+    width = 96 if words < LITTLE else 192 if words < MUCH else 256
+    vocabulary = int(np.clip(round(words**0.5 * 8, -3), 1000, 8000))
+    tables = {
+        "task": "masked-pretraining",
+        "data": {"train": list(files)},
+        "text": {"vocabulary": vocabulary, "longest": 128},
+        "model": {
+            "width": width,
+            "depth": 4,
+            "feed_forward": 4 * width,
+            "dropout": 0.0 if words > LITTLE else 0.1,
+            "position": {"kind": "rotary", "base": 1000.0},
+            "mixer": {"kind": "attention", "heads": width // 32},
+        },
+        "pretraining": {"mask": 0.3, "mask_at_end": 0.15},
+        "training": {
+            "budget": "30min",
+            "batch_tokens": 4096,
+            "optimizer": {"kind": "muon"},
+            "schedule": {"warmup": 0.05},
+        },
+    }
+    reasons = {
+        "text.vocabulary": f"grows with the square root of the text; there are {told}.",
+        "text.longest": "documents are packed into windows of this length, without padding.",
+        "model.width": f"{told}: wider bodies want more text and more time.",
+        "model.dropout": "plain text is read a few times at most; little is learned by heart.",
+        "pretraining.mask": "many masks teach fast at first, few teach finely at the end.",
+        "data.holdout": "no files to choose by were given, so a share of train is held out.",
+        "training.budget": "long enough for a first body; hours make it better.",
+    }
+    return Choices(tables, reasons)

@@ -1,0 +1,91 @@
+"""After the last step: choose the parameters, measure them as a user would ask, seal the run."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from regard import run as folders
+from regard.recipe.recipe import Recipe
+from regard.tasks.from_recipe import examples, first
+from regard.tasks.task import Measured, Texts
+from regard.training import checkpoint
+from regard.training.card import model_card
+from regard.training.journal import Journal
+from regard.training.preparation import MOST_TEST, Prepared
+from regard.training.start import Began
+from regard.training.state import State
+from regard.training.watcher import Watcher
+
+SHOWN = 20  # answers kept to be looked at
+
+
+def finish(
+    prepared: Prepared, state: State, began: Began | None, *, folder: Path, watcher: Watcher
+) -> None:
+    """Write everything that a run has beside its checkpoints."""
+    recipe = prepared.task.recipe
+    state.put(_chosen(recipe, folder, state))
+    folders.write_model(folder, state.model, prepared.task.tokenizer)
+    baseline = prepared.task.learn_baseline(prepared.source)
+    folders.write_baseline(folder, baseline)
+    prepared.task.put_baseline(baseline)
+    metrics = _measure(prepared, state, folder, watcher)
+    standing = state.standing
+    metrics["training"] = {
+        "steps": standing.step,
+        "seconds": standing.seconds,
+        "tokens": standing.tokens,
+        "tokens_per_second": standing.tokens / max(standing.seconds, 1e-9),
+        "parameters": sum(parameter.numel() for parameter in state.parameters.values()),
+        "examples": len(prepared.store),
+        "overlong": prepared.store.counts.overlong,
+        "data": prepared.store.fingerprint,
+        "threads": torch.get_num_threads(),
+        **({"began": began.told()} if began else {}),
+    }
+    folders.write_whole(folder / folders.METRICS, json.dumps(metrics, indent=1, ensure_ascii=False))
+    Journal(folder / folders.JOURNAL).write("end", step=standing.step, seconds=standing.seconds)
+    card = model_card(recipe, metrics, baseline=prepared.task.baseline)
+    folders.write_whole(folder / folders.CARD, card)
+    folders.seal(folder)
+
+
+def _measure(prepared: Prepared, state: State, folder: Path, watcher: Watcher) -> dict[str, Any]:
+    """Measure on both splits; the answers to the last one are kept, one by one."""
+    recipe, metrics = prepared.task.recipe, {}
+    for split in ("valid", "test") if recipe.data.test else ("valid",):
+        watcher.say(f"measuring on {split}")
+        found = first(examples(recipe, split), MOST_TEST)
+        measured = prepared.task.measure(state.model, found, quick=False)
+        samples = [sample._asdict() for sample in measured.samples[:SHOWN]]
+        metrics[split] = {**measured.as_json(), "data": _fingerprint(found), "samples": samples}
+        folders.write_whole(folder / folders.ANSWERS, _answers(measured))
+    return metrics
+
+
+def _answers(measured: Measured) -> str:
+    lines = (json.dumps(sample._asdict(), ensure_ascii=False) for sample in measured.samples)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _fingerprint(found: list[Texts]) -> str:
+    """Tell one set of examples from another, whatever files they came from."""
+    return sha256(json.dumps(found).encode()).hexdigest()
+
+
+def _chosen(recipe: Recipe, folder: Path, state: State) -> dict[str, Tensor]:
+    """Return the parameters that become the model: the last, the best, or a mean of several."""
+    if recipe.training.keep == "best" and state.best:
+        return state.best
+    if not recipe.training.average:
+        return state.copy()
+    saves = checkpoint.checkpoints(folder / folders.CHECKPOINTS)[: recipe.training.average]
+    parameters = [load_file(save / checkpoint.name_of("model")) for save in saves]
+    return {
+        name: torch.stack([each[name] for each in parameters]).mean(dim=0) for name in parameters[0]
+    }

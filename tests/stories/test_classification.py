@@ -1,0 +1,238 @@
+"""Own texts with labels in, a classifier out; and every wrong turn."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from regard.cli.main import main
+
+RECIPE = """
+task = "classification"
+[data]
+train = ["train.jsonl"]
+valid = ["valid.jsonl"]
+[text]
+vocabulary = 300
+longest = 24
+overlong = "head-tail"
+[model]
+width = 16
+depth = 1
+feed_forward = 23
+dropout = 0.0
+mixer = { kind = "attention", heads = 2 }
+[model.head]
+pooling = "mean-max"
+[training]
+budget = "120 steps"
+batch_tokens = 400
+evaluations = 2
+label_smoothing = 0.0
+threads = 1
+optimizer = { kind = "adamw", rate = 0.01 }
+"""
+GOOD, BAD = ("fine", "lovely", "warm"), ("dull", "awful", "cold")
+THINGS = ("film", "song", "book", "play", "dish")
+
+
+def texts(count, seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        good = rng.integers(2)
+        word, thing = rng.choice(GOOD if good else BAD), rng.choice(THINGS)
+        yield f"the {thing} number {rng.integers(97)} was {word}", ["neg", "pos"][good]
+
+
+def write(folder):
+    for name, count, seed in (("train", 151, 1), ("valid", 53, 2)):
+        rows = ({"text": text, "label": label} for text, label in texts(count, seed))
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(lines)
+    (folder / "recipe.toml").write_text(RECIPE)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Return a folder with data, a recipe and a finished run, made once."""
+    folder = tmp_path_factory.mktemp("labels")
+    write(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REGARD_CACHE", str(folder / "cache"))
+        call = ["train", str(folder / "recipe.toml"), "--run", str(folder / "run"), "--json"]
+        assert main(call) == 0
+    return folder
+
+
+@pytest.fixture
+def fresh(tmp_path, monkeypatch):
+    """Return data and a recipe that a test may spoil."""
+    monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "home").mkdir()
+    write(tmp_path / "home")
+    return tmp_path / "home"
+
+
+def said(capsys):
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys, code, arguments, *words):
+    """Run a wrong call: the code is right, and stderr ends with two lines that hold the words."""
+    assert main(arguments) == code
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.strip()][-2:]
+    assert lines[0].startswith("error: "), lines
+    for word in words:
+        assert word in "\n".join(lines), lines
+
+
+def train(folder, *more):
+    return ["train", str(folder / "recipe.toml"), "--run", str(folder / "new"), *more]
+
+
+def test_it_learns_and_the_baseline_stands_beside_it(home, capsys):
+    assert main(["evaluate", str(home / "run"), "--json"]) == 0
+    told = said(capsys)
+    scores = told["metrics"]
+    assert scores["accuracy"] > 0.95 and scores["baseline"]["accuracy"] > 0.95
+    assert set(scores["together"]) == {"accuracy", "macro_f1", "ece", "loss"}
+    assert np.sum(told["details"]["confusion"]) == told["count"] == 53
+    assert main(["evaluate", str(home / "run")]) == 0
+    shown = capsys.readouterr().out
+    assert "baseline" in shown and "together" in shown and "%" in shown
+
+
+def test_the_run_says_its_labels_and_its_baseline(home):
+    assert 'labels = ["neg", "pos"]' in (home / "run" / "recipe.toml").read_text()
+    card = (home / "run" / "README.md").read_text()
+    assert "text-classification" in card and "naive-Bayes" in card
+    assert (home / "run" / "baseline.safetensors").exists()
+
+
+def test_it_answers_with_a_label_and_its_probability(home, capsys):
+    (home / "in.txt").write_text("the film was lovely\n\nan awful dish\n")
+    assert main(["predict", str(home / "run"), "--input", str(home / "in.txt")]) == 0
+    first, blank, last = capsys.readouterr().out.splitlines()
+    assert first.split("\t")[0] == "pos" and blank == "" and last.split("\t")[0] == "neg"
+    assert 0.5 < float(first.split("\t")[1]) <= 1.0
+    assert main(["predict", str(home / "run"), "a cold song", "--json"]) == 0
+    answer = said(capsys)["answers"][0]
+    assert answer["text"] == "neg" and sum(answer["probabilities"].values()) == pytest.approx(1)
+    assert main(["predict", str(home / "run"), "warm " * 97, "--json"]) == 0
+    assert said(capsys)["answers"][0]["truncated"] == 97 - 22
+
+
+def test_a_stopped_run_goes_on_to_the_same_bits(fresh, monkeypatch):
+    from regard.errors import Stopped
+    from regard.training import loop
+
+    short = ["--set", "training.budget=20 steps", "--set", "training.checkpoints=4"]
+    assert main([*train(fresh, *short), "--json"]) == 0
+    whole = (fresh / "new" / "model.safetensors").read_bytes()
+    bag = (fresh / "new" / "baseline.safetensors").read_bytes()
+    shutil.rmtree(fresh / "new")
+    take = loop.Loop._save
+
+    def save_and_stop(self):
+        take(self)
+        raise Stopped("stopped.", "Go on.")
+
+    monkeypatch.setattr(loop.Loop, "_save", save_and_stop)
+    assert main(train(fresh, *short)) == 143
+    monkeypatch.setattr(loop.Loop, "_save", take)
+    assert main(train(fresh, *short, "--resume")) == 0
+    assert (fresh / "new" / "model.safetensors").read_bytes() == whole
+    assert (fresh / "new" / "baseline.safetensors").read_bytes() == bag
+
+
+def test_init_chooses_for_labels_and_check_counts_them(fresh, capsys):
+    out = fresh / "mine.toml"
+    call = ["init", "classification", "--data", str(fresh / "train.jsonl"), "--out", str(out)]
+    assert main(call) == 0
+    assert 'task = "classification"' in out.read_text() and "# Chosen: " in out.read_text()
+    capsys.readouterr()
+    assert main(["check", str(out), "--json"]) == 0
+    assert set(said(capsys)["labels"]["train"]) == {"neg", "pos"}
+    small = ["--set", "training.budget=3 steps", "--set", "training.threads=1"]
+    assert main(["train", str(out), "--run", str(fresh / "new"), *small, "--json"]) == 0
+
+
+def test_several_labels_per_text_are_read_learned_and_told(fresh, capsys):
+    rows = []
+    for text, label in texts(151, 3):
+        thing = text.split()[1]
+        rows.append(json.dumps({"text": text, "label": [label, thing]}))
+    (fresh / "train.jsonl").write_text("\n".join(rows))
+    (fresh / "valid.jsonl").write_text("\n".join(rows[:31]))
+    out = fresh / "many.toml"
+    call = ["init", "classification", "--data", str(fresh / "train.jsonl"), "--out", str(out)]
+    assert main(call) == 0 and 'label_separator = "|"' in out.read_text()
+    several = ["--set", "data.label_separator=|"]
+    capsys.readouterr()
+    assert main(["check", str(fresh / "recipe.toml"), *several, "--json"]) == 0
+    assert set(said(capsys)["labels"]["train"]) == {"neg", "pos", *THINGS}
+    assert main([*train(fresh, *several), "--json"]) == 0
+    scores = said(capsys)["metrics"]
+    assert scores["micro_f1"] > 0.9 and scores["baseline"]["micro_f1"] > 0.9
+    assert main(["predict", str(fresh / "new"), "the book number 7 was dull"]) == 0
+    assert capsys.readouterr().out.split("\t")[0] == "book|neg"
+    refused(capsys, 1, [*train(fresh)[:3], str(fresh / "other")], "train.jsonl:1", "list")
+
+
+def test_a_label_unseen_in_training_is_refused_with_its_line(fresh, home, capsys):
+    rows = (fresh / "valid.jsonl").read_text().splitlines()
+    rows[6] = json.dumps({"text": "so so", "label": "meh"})
+    (fresh / "valid.jsonl").write_text("\n".join(rows))
+    refused(capsys, 1, train(fresh), "valid.jsonl:7", "'meh'", "'neg', 'pos'")
+    assert not (fresh / "new").exists()
+    data = ["--data", str(fresh / "valid.jsonl")]
+    refused(capsys, 1, ["evaluate", str(home / "run"), *data], "valid.jsonl:7", "'meh'")
+    assert main(["check", str(fresh / "recipe.toml"), "--json"]) == 0
+    assert said(capsys)["counts"]["unknown-label"] == 1
+
+
+def test_a_label_unseen_in_training_is_found_in_test_before_training(fresh, capsys):
+    (fresh / "test.jsonl").write_text(json.dumps({"text": "so so", "label": "meh"}))
+    more = ["--set", f'data.test=["{fresh / "test.jsonl"}"]']
+    refused(capsys, 1, train(fresh, *more), "test.jsonl:1", "'meh'")
+    assert not (fresh / "new").exists()
+
+
+def test_a_label_that_the_recipe_does_not_list_is_refused(fresh, capsys):
+    more = ["--set", 'data.labels=["good", "pos"]']
+    refused(capsys, 1, train(fresh, *more), "train.jsonl:", "'neg'", "'good', 'pos'")
+
+
+def test_a_training_set_of_one_class_is_refused(fresh, capsys):
+    rows = [json.dumps({"text": text, "label": "pos"}) for text, _ in texts(31, 1)]
+    (fresh / "train.jsonl").write_text("\n".join(rows))
+    refused(capsys, 1, train(fresh), "two labels", "'pos'")
+    assert not (fresh / "new").exists()
+
+
+def test_an_empty_text_is_refused_with_its_line(fresh, capsys):
+    with (fresh / "train.jsonl").open("a") as file:
+        file.write(json.dumps({"text": "  ", "label": "pos"}) + "\n")
+    refused(capsys, 1, train(fresh), "train.jsonl:152", "empty")
+    assert main(["check", str(fresh / "recipe.toml")]) == 1
+
+
+def test_a_text_without_labels_is_refused(fresh, capsys):
+    (fresh / "plain.txt").write_text("the film was fine\nthe song was dull\n")
+    more = ["--set", f'data.train=["{fresh / "plain.txt"}"]']
+    refused(capsys, 2, train(fresh, *more), "2 fields", "plain.txt")
+
+
+def test_labels_that_are_numbers_or_truths_are_taken_as_text(fresh, capsys):
+    for name, count, seed in (("train", 61, 1), ("valid", 31, 2)):
+        rows = (
+            {"stars": 5 if label == "pos" else 1.5, "ok": label == "pos", "words": text}
+            for text, label in texts(count, seed)
+        )
+        (fresh / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for field, labels in (("stars", ["1.5", "5"]), ("ok", ["false", "true"])):
+        more = ["--set", f'data.fields=["words", "{field}"]', "--set", "training.budget=3 steps"]
+        call = [*train(fresh, *more)[:3], str(fresh / field), *more]
+        assert main([*call, "--json"]) == 0
+        assert json.dumps(labels) in (fresh / field / "recipe.toml").read_text()

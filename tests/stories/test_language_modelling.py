@@ -1,0 +1,164 @@
+"""The story of a language model, as a user lives it: a text in, a model that goes on with it out."""
+
+import json
+import shutil
+
+import pytest
+
+from regard.cli.main import main
+
+RECIPE = """
+task = "language-modelling"
+[data]
+train = ["text.txt"]
+format = "whole"
+holdout = 0.1
+holdout_from = "end"
+[text]
+tokenizer = "characters"
+vocabulary = 400
+longest = 16
+[model]
+width = 16
+depth = 1
+feed_forward = 23
+mixer = { kind = "attention", heads = 2 }
+position = { kind = "learned", positions = 16 }
+embedding = { ngrams = 3, ngram_rows = 211, ngram_dropout = 0.1 }
+[training]
+budget = "30 steps"
+batch_tokens = 160
+label_smoothing = 0.0
+evaluations = 2
+checkpoints = 3
+threads = 1
+optimizer = { kind = "adamw", rate = 1e-2 }
+[decoding]
+method = "sample"
+temperature = 0.8
+longest = 40
+"""
+
+
+def verses():
+    for who in ("The cat", "The dog", "A child", "My aunt"):
+        for what in ("sat on", "looked at", "walked to", "sang of"):
+            for where in ("the mat", "the log", "the moon"):
+                yield f"{who.upper()}:\n{who} {what} {where}.\n"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Return a folder with a text, a recipe and a finished run, made once."""
+    folder = tmp_path_factory.mktemp("a stage")
+    (folder / "text.txt").write_text("\n".join(verses()))
+    (folder / "recipe.toml").write_text(RECIPE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REGARD_CACHE", str(folder / "cache"))
+        call = ["train", str(folder / "recipe.toml"), "--run", str(folder / "run"), "--json"]
+        assert main(call) == 0
+    return folder
+
+
+@pytest.fixture
+def fresh(home, tmp_path, monkeypatch):
+    """Return a copy of it that a test may spoil."""
+    monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
+    shutil.copytree(home, tmp_path / "home")
+    return tmp_path / "home"
+
+
+def said(capsys):
+    """Stdout as JSON."""
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys, code, arguments, *words):
+    """Run a wrong call: the code is right, and stderr ends in two lines that hold the words."""
+    assert main(arguments) == code
+    captured = capsys.readouterr()
+    lines = [line for line in captured.err.splitlines() if line.strip()][-2:]
+    assert captured.out == "" and lines[0].startswith("error: "), captured.err
+    for word in words:
+        assert word in "\n".join(lines), captured.err
+
+
+def test_the_run_scores_itself_beside_an_n_gram_model(home):
+    metrics = json.loads((home / "run" / "metrics.json").read_text())["valid"]
+    names = {"loss", "perplexity", "bits_per_byte"}
+    assert set(metrics["metrics"]) == names | {"baseline", "together"}
+    assert set(metrics["metrics"]["baseline"]) == set(metrics["metrics"]["together"]) == names
+    text = (home / "text.txt").read_text()
+    assert metrics["details"]["bytes"] == len(text) - int(0.9 * len(text))
+    assert "n-gram model of order 6" in (home / "run" / "README.md").read_text()
+    assert (home / "run" / "baseline.safetensors").is_file()
+
+
+def test_a_run_evaluates_and_the_baseline_comes_back_from_disk(home, capsys):
+    assert main(["evaluate", str(home / "run"), "--split", "valid", "--json"]) == 0
+    told = said(capsys)
+    kept = json.loads((home / "run" / "metrics.json").read_text())["valid"]
+    for name in ("loss", "bits_per_byte"):
+        assert told["metrics"][name] == pytest.approx(kept["metrics"][name])
+        assert told["metrics"]["baseline"][name] == pytest.approx(
+            kept["metrics"]["baseline"][name], rel=1e-5
+        )
+
+
+def test_another_file_is_measured_whole_blank_lines_and_all(home, tmp_path, capsys):
+    (tmp_path / "more.txt").write_text("The cat\n\n\n\nsat on the moon.\n")
+    assert (
+        main(["evaluate", str(home / "run"), "--data", str(tmp_path / "more.txt"), "--json"]) == 0
+    )
+    assert said(capsys)["details"] == {"tokens": 28, "bytes": 28}
+
+
+def test_a_run_goes_on_with_texts(home, capsys):
+    long = "The dog walked to the log. " * 5
+    assert main(["predict", str(home / "run"), "The cat", "", long, "--json"]) == 0
+    answers = said(capsys)["answers"]
+    assert [bool(answer["truncated"]) for answer in answers] == [False, False, True]
+    assert all(answer["log_probability"] < 0 for answer in answers)
+    assert main(["predict", str(home / "run"), "The cat", "--json"]) == 0
+    assert said(capsys)["answers"][0] == answers[0]
+
+
+def test_a_single_text_is_answered_with_its_own_line_ends(home, capsys):
+    assert main(["predict", str(home / "run"), "THE CAT:\n", "--json"]) == 0
+    text = said(capsys)["answers"][0]["text"]
+    assert main(["predict", str(home / "run"), "THE CAT:\n"]) == 0
+    assert capsys.readouterr().out.rstrip("\n") == text.rstrip("\n")
+
+
+def test_a_stopped_run_goes_on_to_the_same_bits(fresh, capsys):
+    short = fresh / "short"
+    call = ["train", str(fresh / "recipe.toml"), "--run", str(short), "--json"]
+    assert main(call) == 0
+    shutil.rmtree(max((short / "checkpoints").iterdir()))
+    (short / "regard.json").unlink()
+    assert main([*call, "--resume"]) == 0
+    kept = (fresh / "run" / "model.safetensors").read_bytes()
+    assert (short / "model.safetensors").read_bytes() == kept
+
+
+def test_wrong_texts_are_refused_in_two_lines(fresh, capsys):
+    call = ["train", str(fresh / "recipe.toml"), "--run", str(fresh / "new")]
+    (fresh / "text.txt").write_text("")
+    refused(capsys, 1, call, "empty")
+    (fresh / "text.txt").write_text("too short")
+    refused(capsys, 1, call, "window", "text.longest")
+    (fresh / "text.txt").write_bytes(b"fine\nbroken \xff here\n" * 9)
+    refused(capsys, 1, call, "text.txt:2", "0xFF")
+    assert not (fresh / "new").exists()
+
+
+def test_init_writes_a_recipe_that_trains(fresh, capsys):
+    (fresh / "plays.txt").write_text("\n".join(verses()) * 30)
+    recipe = fresh / "own.toml"
+    call = ["init", "language-modelling", "--data", str(fresh / "plays.txt"), "--out", str(recipe)]
+    assert main([*call, "--json"]) == 0
+    assert "text.tokenizer" in said(capsys)["reasons"]
+    small = ["training.budget=2 steps", "training.evaluations=1", "training.threads=1"]
+    sets = [word for set in small for word in ("--set", set)]
+    assert main(["train", str(recipe), "--run", str(fresh / "own"), "--json", *sets]) == 0
+    assert said(capsys)["steps"] == 2

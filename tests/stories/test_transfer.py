@@ -1,0 +1,171 @@
+"""Pretrain, carry the body over, compare and look: the whole story of transfer, by the commands."""
+
+import json
+
+import pytest
+
+from regard.cli.main import main
+
+GOOD, BAD = ("fine", "lovely", "great", "clever"), ("dull", "poor", "weak", "silly")
+THINGS = ("book", "story", "ending", "hero", "style", "plot", "scene")
+
+BODY = """
+[model]
+width = 12
+depth = 2
+feed_forward = 17
+mixer = { kind = "attention", heads = 2 }
+position = { kind = "rotary" }
+"""
+TRAINING = """
+[training]
+budget = "12 steps"
+batch_tokens = 200
+evaluations = 2
+threads = 1
+"""
+PRETRAIN = f"""
+task = "language-modelling"
+data = {{ train = "text.txt" }}
+text = {{ vocabulary = 300, longest = 16 }}
+decoding = {{ method = "greedy", longest = 5 }}
+{BODY}{TRAINING}"""
+MASKED = PRETRAIN.replace("language-modelling", "masked-pretraining")
+CLASSIFY = f"""
+task = "classification"
+data = {{ train = "train.tsv", test = "test.tsv" }}
+text = {{ longest = 16 }}
+[model.start]
+run = "lm"
+{TRAINING}first_look = true
+"""
+
+
+def texts():
+    for number, (one, other) in enumerate((a, b) for a in THINGS for b in THINGS):
+        for words, name in ((GOOD, "good"), (BAD, "bad")):
+            yield f"the {one} is {words[number % 4]} and the {other} too", name
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Return a folder with data, recipes and finished runs, made once."""
+    folder = tmp_path_factory.mktemp("home")
+    every = list(texts())
+    for name, part in (("train", every[:70]), ("test", every[70:])):
+        (folder / f"{name}.tsv").write_text("".join(f"{t}\t{n}\n" for t, n in part))
+    (folder / "text.txt").write_text("\n\n".join(t for t, _ in every[:70]) + "\n")
+    (folder / "lm.toml").write_text(PRETRAIN)
+    (folder / "masked.toml").write_text(MASKED)
+    (folder / "classify.toml").write_text(CLASSIFY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REGARD_CACHE", str(folder / "cache"))
+        for recipe, run, sets in (
+            ("lm", "lm", ()),
+            ("masked", "masked", ()),
+            ("classify", "warm-1", ()),
+            ("classify", "warm-2", ("seed=2",)),
+            ("classify", "frozen-1", ("model.start.freeze=true",)),
+            ("classify", "both-ways", (f"model.start.run={folder / 'masked'}",)),
+        ):
+            more = [word for each in sets for word in ("--set", each)]
+            code = main(
+                [
+                    "train",
+                    str(folder / f"{recipe}.toml"),
+                    "--run",
+                    str(folder / run),
+                    "--json",
+                    *more,
+                ]
+            )
+            assert code == 0
+    return folder
+
+
+def said(capsys, arguments):
+    capsys.readouterr()
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_causal_body_makes_a_causal_classifier_and_any_other_does_not(home):
+    causal = (home / "warm-1" / "recipe.toml").read_text()
+    assert "causal = true" in causal and 'kind = "rotary"' in causal
+    assert "causal = true" not in (home / "both-ways" / "recipe.toml").read_text()
+
+
+def test_card_and_report_say_what_was_carried(home):
+    for paper in ("README.md", "report.html"):
+        text = (home / "warm-1" / paper).read_text()
+        assert "Begun from the run lm" in text and "body.stack" in text and "head" in text
+    report = (home / "warm-1" / "report.html").read_text()
+    assert "layer 2, head 2" in report and 'class="confusion"' in report
+    assert "bag of word n-grams" in report and "https://" not in report
+
+
+def test_a_look_before_the_first_step_is_in_the_journal(home):
+    written = (home / "warm-1" / "journal.jsonl").read_text()
+    lines = [json.loads(line) for line in written.splitlines()]
+    looks = [line for line in lines if line["event"] == "evaluation"]
+    assert [line["step"] for line in looks] == [0, 6, 12]
+    assert looks[0]["epochs"] == 0.0 and 0 <= looks[0]["metrics"]["accuracy"] <= 1
+
+
+def test_runs_are_compared_and_the_page_needs_nothing(home, capsys):
+    runs = [str(home / name) for name in ("warm-1", "warm-2", "frozen-1")]
+    told = said(capsys, ["compare", *runs, "--html", str(home / "compared.html")])
+    names = [group["name"] for group in told["groups"]]
+    assert names == ["model.start.freeze false", "model.start.freeze true"]
+    assert told["groups"][0]["seeds"] == [1, 2] and told["count"] == 28
+    accuracy = next(pair for pair in told["pairs"] if pair["metric"] == "accuracy")
+    assert 0 < accuracy["p_bootstrap"] <= 1 and accuracy["p_seeds"] is None
+    page = (home / "compared.html").read_text()
+    assert 'class="band"' in page and "https://" not in page
+    assert main(["compare", *runs]) == 0
+    shown = capsys.readouterr().out
+    assert "±" in shown and "baseline" in shown
+
+
+def test_one_run_still_has_its_row(home, capsys):
+    assert main(["compare", str(home / "warm-1")]) == 0
+    assert "classification" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "word"),
+    [
+        (["compare", "{home}/nowhere"], 2, "is no run folder"),
+        (["compare", "{home}/lm", "{home}/warm-1"], 2, "one task"),
+        (["compare", "{home}/warm-1", "--html", "{home}/lm.toml"], 2, "nothing is overwritten"),
+    ],
+)
+def test_wrong_calls_are_told(home, capsys, arguments, code, word):
+    assert main([part.format(home=home) for part in arguments]) == code
+    assert word in capsys.readouterr().err
+
+
+def test_every_kind_of_model_shows_where_it_looked(home, capsys, tmp_path):
+    for run in ("lm", "masked", "warm-1", "both-ways"):
+        files = {"--html": tmp_path / f"{run}.html", "--svg": tmp_path / f"{run}.svg"}
+        more = [word for option, file in files.items() for word in (option, str(file))]
+        told = said(capsys, ["explain", str(home / run), "the plot is fine", *more])
+        assert told["layers"] == 2 and told["heads"] == 2
+        assert told["source"] == told["target"] and "plot" in told["source"]
+        rows = [row for layer in told["weights"] for head in layer for row in head]
+        assert all(abs(sum(row) - 1) < 1e-4 for row in rows)
+        causal = run in ("lm", "warm-1")
+        assert (max(told["weights"][0][0][0][1:]) < 1e-6) == causal  # the first sees itself only
+        assert (
+            "<svg" in files["--svg"].read_text() and "it could see" in files["--html"].read_text()
+        )
+    assert main(["explain", str(home / "warm-1"), "the plot is fine"]) == 0
+    assert capsys.readouterr().out.split()[0] in ("good", "bad")
+
+
+def test_another_tokenizer_is_refused(home, capsys):
+    call = ["train", str(home / "classify.toml"), "--run", str(home / "never")]
+    assert main([*call, "--set", "text.vocabulary=400"]) == 1
+    told = capsys.readouterr().err
+    assert "text.vocabulary is 400 here and 300 in" in told and "tokenizer must be the one" in told
+    assert not (home / "never").exists()

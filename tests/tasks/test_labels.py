@@ -1,0 +1,114 @@
+"""Three kinds of answers keep the same promises."""
+
+import pytest
+import torch
+
+from regard.recipe.data import DataSettings
+from regard.tasks.labels import (
+    OneLabel,
+    Score,
+    SeveralLabels,
+    labels_from_recipe,
+    split,
+)
+
+KINDS = {
+    "one": (OneLabel(["a", "b", "c"]), ["b", "a", "c", "b", "b"]),
+    "two": (OneLabel(["no", "yes"]), ["yes", "no", "no", "yes", "no"]),
+    "several": (SeveralLabels(["a", "b", "c"], "|"), ["a|c", "b", "c | a", "a|b|c", "c"]),
+    "score": (Score(1.0, 5.0), ["1.0", "5", "3.0", "4.5", "2"]),
+}
+
+
+@pytest.fixture(params=KINDS, ids=KINDS)
+def kind(request):
+    return KINDS[request.param]
+
+
+def perfect(labels, written):
+    targets = labels.targets([labels.numbers(one) for one in written]).double()
+    return torch.logit(targets.clamp(1e-6, 1 - 1e-6)).float() * (2 if labels.exclusive else 1)
+
+
+def test_what_is_written_comes_back_from_the_store(kind):
+    labels, written = kind
+    targets = labels.targets([labels.numbers(one) for one in written])
+    assert targets.shape == (5, labels.columns)
+    assert ((targets >= 0) & (targets <= 1)).all()
+
+
+def test_true_logits_score_best_and_are_told_as_written(kind):
+    labels, written = kind
+    logits = perfect(labels, written)
+    scores = labels.score(logits, written)
+    assert scores[labels.metric] == pytest.approx(1.0)
+    worse = labels.score(-logits, written)
+    assert worse[labels.metric] < 0.5 and worse["loss"] > scores["loss"]
+    told = [one.text for one in labels.tell(logits)]
+    for said, true in zip(told, written, strict=True):
+        assert labels.numbers(said) == pytest.approx(labels.numbers(true), abs=300)
+
+
+def test_the_loss_is_least_at_its_target_and_its_gradient_is_told_minus_true(kind):
+    labels, written = kind
+    targets = labels.targets([labels.numbers(one) for one in written]).double()
+    logits = torch.randn(5, labels.columns, dtype=torch.double, requires_grad=True)
+    labels.lost(logits, targets, smoothing=0.0).sum().backward()
+    told = logits.softmax(dim=1) if labels.exclusive else logits.sigmoid()
+    torch.testing.assert_close(logits.grad, (told - targets).detach())
+
+
+def test_smoothing_moves_the_target_but_not_that_of_a_score(kind):
+    labels, written = kind
+    targets = labels.targets([labels.numbers(one) for one in written])
+    logits = torch.randn(5, labels.columns)
+    plain, smoothed = (labels.lost(logits, targets, smoothing=s).sum() for s in (0.0, 0.2))
+    assert (plain == smoothed) == isinstance(labels, Score)
+
+
+def test_two_equal_passes_are_not_apart_and_two_others_are(kind):
+    labels, _ = kind
+    first, second = torch.randn(7, labels.columns), torch.randn(7, labels.columns)
+    assert float(labels.apart(first, first)) == 0.0
+    assert float(labels.apart(first, second)) == pytest.approx(float(labels.apart(second, first)))
+    assert float(labels.apart(first, second)) > 0.1
+
+
+def test_balanced_weights_give_every_label_the_same_sum():
+    labels = OneLabel(["a", "b"])
+    targets = labels.targets([[0]] * 9 + [[1]] * 3)
+    weights = labels.weights(targets, targets.mean(dim=0))
+    assert float(weights[:9].sum()) == pytest.approx(6) == float(weights[9:].sum())
+    several = SeveralLabels(["a", "b"], "|")
+    targets = several.targets([[0]] * 9 + [[0, 1]] * 3)
+    weights = several.weights(targets, targets.mean(dim=0))
+    assert weights[-1] > weights[0]
+
+
+def test_probabilities_are_told_by_label():
+    told = OneLabel(["no", "yes"]).tell(torch.tensor([[0.0, 2.0]]))[0]
+    assert told.text == "yes" and sum(told.probabilities.values()) == pytest.approx(1)
+    assert told.probabilities["yes"] == pytest.approx(torch.tensor(told.log_probability).exp())
+    told = SeveralLabels(["a", "b", "c"], "; ").tell(torch.tensor([[1.0, -2.0, 3.0]]))[0]
+    p = torch.tensor([1.0, 2.0, 3.0]).sigmoid()  # each on its side
+    assert told.text == "a; c" and told.log_probability == pytest.approx(float(p.log().sum()))
+
+
+def test_scores_beyond_the_range_count_as_its_ends():
+    labels = Score(1.0, 5.0)
+    assert labels.numbers("0.2") == labels.numbers("1") and labels.numbers("9") == [1_000_000]
+    assert labels.tell(torch.tensor([[0.0]]))[0].text == "3.000"
+
+
+def test_the_recipe_decides_what_is_told():
+    files = {"train": ("x.jsonl",)}
+    assert isinstance(labels_from_recipe(DataSettings(**files, labels=("a", "b"))), OneLabel)
+    several = DataSettings(**files, labels=("a", "b"), label_separator="|")
+    assert isinstance(labels_from_recipe(several), SeveralLabels)
+    score = DataSettings(**files, scores=True, score_range=(0.0, 5.0))
+    assert isinstance(labels_from_recipe(score), Score)
+
+
+def test_labels_are_split_and_stripped():
+    assert split(" a | b||c ", "|") == ["a", "b", "c"]
+    assert split(" a | b ", "") == ["a | b"]
