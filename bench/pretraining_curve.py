@@ -158,7 +158,7 @@ def tell(found, svg):
             f"{line.ys[epoch]:.1f} ± {line.highs[epoch] - line.ys[epoch]:.1f}" for line in lines
         )
         print(f"{epoch:5}  " + "".join(f"{cell:>22}" for cell in cells))
-    title = "Accuracy on test by epoch, mean and 95% interval over seeds"
+    title = "Accuracy on test, %: mean and 95% over seeds"
     svg.parent.mkdir(parents=True, exist_ok=True)
     svg.write_text(line_chart(lines, title=title, x_label="epochs") + "\n", encoding="utf-8")
     print(f"\ndrawn in {svg}")

@@ -22,7 +22,7 @@ TASKS = {
 def finished(folder, task, scores, answers, *, test="a" * 64, **settings):
     """Return a run as if it had been trained, from what comparing reads."""
     metric, baseline = TASKS[task]
-    model = {"width": settings.pop("width", 192)}
+    model = {"width": settings.pop("width", 192), "start": settings.pop("start", {})}
     seed = settings.pop("seed", 1)
     run = Run.__new__(Run)
     run.folder = folder
@@ -182,3 +182,14 @@ def test_json_has_every_figure(compared):
     told = json.loads(json.dumps(compared.as_json()))
     assert told["groups"][0]["metrics"]["accuracy"]["seeds"] == 3
     assert {"p_bootstrap", "p_randomisation", "p_seeds", "words"} <= set(told["pairs"][0])
+
+
+def test_seeds_that_begin_from_runs_numbered_as_they_are_stay_one_group(tmp_path):
+    runs = [
+        classified(tmp_path / f"{name}{seed}", 0.7, seed=seed, start={"run": f"/x/{name}-{seed}"})
+        for name in ("lm", "none")
+        for seed in (1, 2)
+    ]
+    groups = compare(runs).groups
+    assert [group.name for group in groups] == ["model.start.run lm", "model.start.run none"]
+    assert [group.seeds for group in groups] == [[1, 2], [1, 2]]

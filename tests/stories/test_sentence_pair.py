@@ -26,7 +26,7 @@ embedding = { segments = 2 }
 [model.head]
 pooling = "mean-max"
 [training]
-budget = "150 steps"
+budget = "100 steps"
 batch_tokens = 400
 evaluations = 2
 label_smoothing = 0.0
@@ -37,7 +37,7 @@ THINGS = ("film", "song", "book", "play", "dish")
 
 
 def pairs(count, seed):
-    """The second text denies the first or not; how alike they are is how many words they share."""
+    """Make pairs whose second text denies the first or not."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         thing, denied, number = rng.choice(THINGS), rng.integers(2), rng.integers(97)
@@ -147,11 +147,18 @@ def test_tables_are_read_as_benchmarks_write_them(fresh, capsys):
     (fresh / "sts.csv").write_text("\n".join([*rows[:5], rows[5] + "\tfrom\tsomewhere", *rows[6:]]))
     for file, more in (
         ("SICK.txt", []),
-        ("SICK.txt", ['data.fields=["sentence_A", "sentence_B", "relatedness_score"]', "data.scores=true"]),
+        (
+            "SICK.txt",
+            ['data.fields=["sentence_A", "sentence_B", "relatedness_score"]', "data.scores=true"],
+        ),
         ("sts.csv", ["data.fields=[1, 2, 3]", "data.scores=true"]),
     ):
         sets = [f'data.train=["{fresh / file}"]', "data.valid=[]", *more]
-        call = ["check", str(fresh / "recipe.toml"), *(part for one in sets for part in ("--set", one))]
+        call = [
+            "check",
+            str(fresh / "recipe.toml"),
+            *(part for one in sets for part in ("--set", one)),
+        ]
         capsys.readouterr()
         assert main([*call, "--json"]) == 0
         assert said(capsys)["records"]["train"] == 61

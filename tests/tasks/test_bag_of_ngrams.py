@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from regard.tasks.bag_of_ngrams import BagOfNgrams, _Problem, _ratios, fit
+from regard.tasks.bag_of_ngrams import BagOfNgrams, _numbered, _Problem, _ratios, fit
 from regard.tasks.pair_features import pair_features
 from regard.tasks.quasi_newton import descend
 from regard.tasks.word_bags import Bags, bags, joined
@@ -58,7 +58,9 @@ def test_ratios_are_those_of_the_paper():
         torch.tensor([[1.0], [1.0], [0.0]]),
     )
     p, q = np.array([3, 2]) / 5, np.array([1, 2]) / 3
-    torch.testing.assert_close(found[:, 0].double(), torch.from_numpy(np.log(p / q)), rtol=1e-6, atol=0)
+    torch.testing.assert_close(
+        found[:, 0].double(), torch.from_numpy(np.log(p / q)), rtol=1e-6, atol=0
+    )
 
 
 @pytest.mark.parametrize(("columns", "exclusive"), [(1, True), (3, True), (2, False)])
@@ -129,7 +131,17 @@ def test_it_keeps_the_most_frequent_features_where_there_are_too_many(monkeypatc
     assert set(rows_of("good")) & set(found.rows.tolist())
 
 
+def test_many_rows_are_counted_as_few_are_sorted(monkeypatch):
+    rows = np.random.default_rng(0).integers(0, 97, size=211, dtype=np.int32)
+    slow = _numbered(rows)
+    monkeypatch.setattr("regard.tasks.bag_of_ngrams.FEW", 0)
+    for one, other in zip(slow, _numbered(rows), strict=True):
+        assert one.tolist() == other.tolist()
+
+
 def test_pairs_are_seen_from_both_sides():
+    sides, _ = pair_features([("c", "d"), ("d", "c")])
+    assert len(set(sides.rows.tolist())) == 6
     seen, numbers = pair_features([("a b c", "a b d"), ("a b d", "a b c"), ("x", "x")])
     first, second = (set(seen.rows[seen.offsets[n] : seen.offsets[n + 1]].tolist()) for n in (0, 1))
     assert first != second and first & second  # what both have is the same, the rest is not

@@ -113,7 +113,9 @@ def test_the_loss_is_the_sum_of_each_examples_own(tmp_path, separator):
     every = task.loss(model, task.pad(task.encode(examples)))
     alone = [task.loss(model, task.pad(task.encode([one]))) for one in examples]
     assert every.tokens == 3
-    assert float(every.smoothed) == pytest.approx(sum(float(one.smoothed) for one in alone), rel=1e-5)
+    assert float(every.smoothed) == pytest.approx(
+        sum(float(one.smoothed) for one in alone), rel=1e-5
+    )
     assert every.plain == pytest.approx(float(every.smoothed), rel=1e-6)
 
 
@@ -124,13 +126,13 @@ def test_balanced_labels_weigh_the_rare_ones_up(tmp_path):
     plain = [float(task.loss(model, task.pad(task.encode([one]))).smoothed) for one in TEXTS[:2]]
     task.begin(model, store_of(task, tmp_path, examples))
     weighed = [float(task.loss(model, task.pad(task.encode([one]))).smoothed) for one in TEXTS[:2]]
-    assert [w / p for w, p in zip(weighed, plain, strict=True)] == pytest.approx([2, 2 / 3], rel=1e-5)
+    assert [w / p for w, p in zip(weighed, plain, strict=True)] == pytest.approx(
+        [2, 2 / 3], rel=1e-5
+    )
 
 
 def test_two_passes_are_drawn_together_only_while_training():
-    task = task_for(
-        training={"consistency": 3.0}, model={"dropout": 0.5, "head": {"dropout": 0.5}}
-    )
+    task = task_for(training={"consistency": 3.0}, model={"dropout": 0.5, "head": {"dropout": 0.5}})
     alone = task_for(model={"dropout": 0.5, "head": {"dropout": 0.5}})
     model, batch = model_of(task), task.pad(task.encode(TEXTS[:5]))
     assert float(task.loss(model, batch).smoothed) == float(alone.loss(model, batch).smoothed)
@@ -177,7 +179,7 @@ def test_answers_do_not_depend_on_their_neighbours_and_blanks_stay_blank():
 def test_a_text_too_long_is_refused_unless_the_recipe_or_the_user_cuts_it():
     task = task_for()
     model = model_of(task)
-    with pytest.raises(UsageError, match="25 tokens.*at most 11"):
+    with pytest.raises(UsageError, match=r"25 tokens.*at most 11"):
         task.answer(model, [LONG])
     assert task.answer(model, [LONG], cut=True)[0].truncated == 14
     for overlong, lost in (("head", 14), ("head-tail", 14), ("windows", 0)):
@@ -192,7 +194,9 @@ def test_the_baseline_stands_beside_the_model_and_may_speak_with_it():
     task.put_baseline(task.learn_baseline(lambda: iter(TEXTS)))
     measured = task.measure(model, TEXTS, quick=False)
     assert measured.baseline["accuracy"] == 1.0
-    assert set(measured.together) == set(measured.metrics) == {"accuracy", "macro_f1", "ece", "loss"}
+    assert (
+        set(measured.together) == set(measured.metrics) == {"accuracy", "macro_f1", "ece", "loss"}
+    )
     assert np.sum(measured.details["confusion"]) == len(TEXTS)
     right = [sample.score for sample in measured.samples]
     assert np.mean(right) == pytest.approx(measured.metrics["accuracy"])
@@ -202,6 +206,7 @@ def test_the_baseline_stands_beside_the_model_and_may_speak_with_it():
     assert mixed.metrics == measured.together
     only = task_for(decoding={"baseline": 1.0})
     only.put_baseline(task.learn_baseline(lambda: iter(TEXTS)))
+    assert only.measure(model, TEXTS, quick=False).metrics == measured.baseline
     assert only.answer(model, ["so very bad"])[0].text == "bad"
 
 
@@ -215,7 +220,9 @@ def test_both_together_are_the_mean_of_their_log_probabilities():
     mean = ((mine + theirs) / 2).log_softmax(dim=1)
     true = torch.tensor([task.labels.numbers(one[1])[0] for one in TEXTS])
     expected = -float(mean.gather(1, true[:, None]).mean())
-    assert task.measure(model, TEXTS, quick=False).together["loss"] == pytest.approx(expected, rel=1e-5)
+    assert task.measure(model, TEXTS, quick=False).together["loss"] == pytest.approx(
+        expected, rel=1e-5
+    )
 
 
 @pytest.mark.parametrize(

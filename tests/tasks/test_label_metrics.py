@@ -91,7 +91,9 @@ def test_spearman_of_a_published_example_and_of_order_alone():
     # Ten IQs and hours of television: the textbook's rho is -29/165.
     iq = [86.0, 97, 99, 100, 101, 103, 106, 110, 112, 113]
     hours = [2.0, 20, 28, 27, 50, 29, 7, 17, 6, 12]
-    assert number_scores([*map(float, hours)], [*map(float, iq)])["spearman"] == pytest.approx(-29 / 165)
+    assert number_scores([*map(float, hours)], [*map(float, iq)])["spearman"] == pytest.approx(
+        -29 / 165
+    )
     bent = number_scores([math.exp(x) for x in iq[:7]], [*map(float, iq[:7])])
     assert bent["spearman"] == pytest.approx(1.0) and bent["pearson"] < 0.9
 

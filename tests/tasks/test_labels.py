@@ -1,5 +1,7 @@
 """Three kinds of answers keep the same promises."""
 
+import math
+
 import pytest
 import torch
 
@@ -64,6 +66,9 @@ def test_smoothing_moves_the_target_but_not_that_of_a_score(kind):
     logits = torch.randn(5, labels.columns)
     plain, smoothed = (labels.lost(logits, targets, smoothing=s).sum() for s in (0.0, 0.2))
     assert (plain == smoothed) == isinstance(labels, Score)
+    even = labels.lost(torch.zeros(5, labels.columns), targets, smoothing=0.2)
+    doubt = math.log(labels.columns) if labels.exclusive else labels.columns * math.log(2)
+    assert even.tolist() == pytest.approx([doubt] * 5)
 
 
 def test_two_equal_passes_are_not_apart_and_two_others_are(kind):

@@ -48,6 +48,11 @@ def test_a_pair_is_one_row_and_every_place_knows_its_side():
     assert task_for(segments=0).segments(torch.tensor([row])) is None
 
 
+def test_four_segments_tell_shared_tokens_too():
+    ids = torch.tensor([[special.CLS, 10, 11, special.SEP, 11, 12, 11, special.SEP, special.PAD]])
+    assert task_for(segments=4).segments(ids).tolist() == [[0, 0, 2, 0, 3, 1, 3, 1, 1]]
+
+
 FITTING = task_for(text={"overlong": "head"})
 
 

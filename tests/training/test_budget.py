@@ -50,5 +50,14 @@ def test_the_card_says_what_was_measured_and_how(recipe):
     }
     metrics = {"test": measured, "training": training}
     card = model_card(recipe(), metrics, baseline="copying")
-    for word in ("is copying", "4,321", "12.35", "1.50", "tok:13a", "fingerprint", "1.5 minutes", "| test |"):
+    for word in (
+        "is copying",
+        "4,321",
+        "12.35",
+        "1.50",
+        "tok:13a",
+        "fingerprint",
+        "1.5 minutes",
+        "| test |",
+    ):
         assert word in card

@@ -1,5 +1,6 @@
 """``regard check``: look at recipe and data before any compute."""
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -47,6 +48,7 @@ def check(
         format=data.format,
         request=Request(task.fields, data.fields, data.languages, data.label_separator),
         labelled=labelling if task.fields > task.texts else False,
+        **({"longest_characters": sys.maxsize} if data.format == "whole" else {}),
     )
     if as_json:
         print_json(report.as_dict())

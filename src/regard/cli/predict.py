@@ -54,7 +54,7 @@ def predict(
         )
     answers = load(run).predict_all(asked, truncate=truncate)
     if as_json:
-        print_json({"run": str(run), "answers": [answer._asdict() for answer in answers]})
+        print_json({"run": str(run), "answers": [_as_json(answer) for answer in answers]})
         return
     cut = 0
     with output.open("x", encoding="utf-8") if output else nullcontext(sys.stdout) as stream:
@@ -70,6 +70,12 @@ def _told(answer: "Answered") -> str:
     if not answer.probabilities:
         return answer.text
     return f"{answer.text}\t{math.exp(answer.log_probability):.4f}"
+
+
+def _as_json(answer: "Answered") -> dict[str, Any]:
+    """Return an answer as JSON has it; probabilities where there are any."""
+    told = answer._asdict()
+    return told if answer.probabilities else {n: v for n, v in told.items() if n != "probabilities"}
 
 
 def _write(text: str, stream: Any, *, as_it_is: bool) -> None:  # noqa: ANN401

@@ -19,7 +19,7 @@ VERBS = {
     "check": "Check a recipe and its data before any compute.",
     "train": "Train the model a recipe describes.",
     "evaluate": "Measure a trained model.",
-    "compare": "Compare runs: seeds grouped, and whether a difference can be chance.",
+    "compare": "Compare runs: seeds grouped; can the difference be chance?",
     "predict": "Ask a trained model: translate, line by line or text by text.",
     "explain": "Show where a model looked while it read or wrote.",
     "recipe": "List, show and explain recipes; print their JSON schema.",

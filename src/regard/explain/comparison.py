@@ -23,7 +23,7 @@ def comparison_page(compared: Comparison) -> str:
     )
     parts = {
         "Scores": _table(compared.rows()),
-        "Chance": "".join(tag("p", text(pair.words), dir="auto") for pair in compared.pairs),
+        "Chance": "".join(tag("p", text(pair.words), dir="auto") for pair in compared.told),
         "Curves": _curves(compared.groups),
         "Runs": _table(
             [["group", "seed", "folder", "steps", "minutes"]]

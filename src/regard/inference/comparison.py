@@ -74,6 +74,12 @@ class Comparison(NamedTuple):
     baseline_name: str
     pairs: list[Pair]
 
+    @property
+    def told(self) -> list[Pair]:
+        """Return the pairs worth words: by the task's own metric, or by single examples."""
+        chief = self.groups[0].runs[0].task.metric
+        return [pair for pair in self.pairs if pair.examples or pair.metric == chief]
+
     def rows(self) -> list[list[str]]:
         """Return a table to be read, heading first."""
         rows = [["", "seeds", *self.metrics]]
@@ -182,7 +188,7 @@ def _example_scores(group: Group) -> dict[str, list[float]]:
     every, metrics = [], list(group.scores)
     for run in group.runs:
         scores = [answer["score"] for answer in run.answers]
-        if len(scores) != measured(run)["count"] or None in scores:
+        if not scores or len(scores) != measured(run)["count"] or None in scores:
             return {}
         mean, said = float(np.mean(scores)), measured(run)["metrics"]
         metrics = [name for name in metrics if abs(said[name] - mean) < EQUAL]

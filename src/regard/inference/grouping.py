@@ -69,6 +69,9 @@ def _group(name: str, runs: list[Run]) -> Group:
 
 def _settings(run: Run) -> dict[str, Any]:
     flat = dict(_flat(run.recipe.model_dump(mode="json")))
+    # Seeds may each begin from a run of their own, numbered as they are.
+    if flat["model.start.run"]:
+        flat["model.start.run"] = flat["model.start.run"].removesuffix(f"-{run.recipe.seed}")
     return {path: value for path, value in flat.items() if path not in NOT_NAMED}
 
 

@@ -139,7 +139,8 @@ class EmbeddingSettings(Settings):
     ngram_dropout: Share = 0.0
     """Share of the runs left out while training, so that they are not merely learned by heart."""
     segments: NonNegativeInt = 0
-    """How many kinds of span a row may hold, each with a vector of its own; BERT has 2."""
+    """How many kinds of span a row may hold, each with a vector of its own; BERT has 2. A sentence
+    pair with 4 also tells the tokens that both texts have from those that one has."""
     norm: bool = False
     """Whether the sum of the vectors is normed before it enters the first block, as BERT does."""
 

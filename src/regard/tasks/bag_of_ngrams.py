@@ -23,6 +23,7 @@ from regard.tasks.quasi_newton import descend
 from regard.tasks.word_bags import BITS, Bags
 
 MOST_FEATURES = 2_000_000
+FEW = 1 << 20  # rows that are sorted rather than counted
 SMOOTHING = 1.0  # α
 ROUNDS = 60  # of L-BFGS
 FLAT = 0.01  # share of the first gradient below which the bottom counts as reached
@@ -159,14 +160,24 @@ class _Problem:
 
 def _chosen(bags: Bags) -> tuple[NDArray[np.int32], Bags, NDArray[np.int64]]:
     """Keep all features, or those that stand in the most texts where there are too many."""
-    counts = np.bincount(bags.rows, minlength=1 << BITS)
+    rows, places, counts = _numbered(bags.rows)
     texts = np.bincount(counts)  # how many features stand in 0, 1, 2, ... texts
     left = np.cumsum(texts[::-1])[::-1]  # ... and in at least as many
-    least = max(1, int(np.argmax(left <= MOST_FEATURES)))
-    kept = counts >= least
-    places = np.where(kept, np.cumsum(kept) - 1, -1)
-    rows = np.flatnonzero(kept).astype(np.int32)
-    return rows, compact(bags, places[bags.rows]), counts[kept]
+    kept = counts >= int(np.argmax(left <= MOST_FEATURES))
+    anew = np.where(kept, np.cumsum(kept) - 1, -1)
+    return rows[kept], compact(bags, anew[places]), counts[kept]
+
+
+def _numbered(
+    rows: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct rows, the place of each row among them, and how often each comes."""
+    if len(rows) < FEW:
+        return np.unique(rows, return_inverse=True, return_counts=True)
+    # Of many, counting into every row there could be is several times faster than sorting.
+    counts = np.bincount(rows, minlength=1 << BITS)
+    distinct = np.flatnonzero(counts).astype(np.int32)
+    return distinct, (np.cumsum(counts > 0) - 1)[rows], counts[distinct]
 
 
 def _ratios(bags: Bags, features: int, targets: Tensor) -> Tensor:

@@ -36,7 +36,7 @@ from regard.text.from_recipe import dropout_from_recipe
 from regard.text.tokenizer import Tokenizer
 
 ANSWERED_AT_ONCE = 8192  # tokens read side by side
-SHOWN_CHARACTERS = 300
+SHOWN = 500  # characters of a sample
 
 
 Tokens = tuple[list[int], ...]
@@ -225,7 +225,7 @@ class Labelled(Task):
             labels.signature,
             len(examples),
             [
-                Sample(_shown(asked), label, said.text, labels.right(said.text, label))
+                Sample(" | ".join(asked)[:SHOWN], label, said.text, labels.right(said.text, label))
                 for asked, label, said in zip(texts, written, told, strict=True)
             ],
             {} if theirs is None else labels.score((mine + theirs) / 2, written),
@@ -295,7 +295,3 @@ class Labelled(Task):
 
 def _rows(padded: Padded) -> list[list[int]]:
     return [row[:n] for row, n in zip(padded.ids.tolist(), padded.lengths.tolist(), strict=True)]
-
-
-def _shown(texts: Texts) -> str:
-    return " | ".join(text[:SHOWN_CHARACTERS] for text in texts)

@@ -2,7 +2,9 @@
 
     [CLS] A [SEP] B [SEP],   segment 0 up to the first [SEP], then 1        (Devlin et al. 2019)
 
-Where both together are too long, the longer one is cut.
+With four segments or more, tokens that stand in both texts have segments of their own, 2 in A and
+3 in B: a model that was never pretrained need not learn to compare tokens first. Where both texts
+together are too long, the longer one is cut.
 """
 
 from collections.abc import Iterable
@@ -49,10 +51,12 @@ class SentencePair(Labelled):
         return parts
 
     def segments(self, ids: Int[Tensor, "row position"]) -> Int[Tensor, "row position"] | None:
-        if self.recipe.model.embedding.segments < self.texts:
+        kinds = self.recipe.model.embedding.segments
+        if kinds < self.texts:
             return None
         ends = (ids == special.SEP).long()
-        return (ends.cumsum(dim=1) - ends).clamp(max=1)
+        side = (ends.cumsum(dim=1) - ends).clamp(max=1)
+        return side + 2 * _shared(ids, side) if kinds >= 2 * self.texts else side
 
     def seen(self, texts: Iterable[Texts]) -> Seen:
         return pair_features(texts)
@@ -62,6 +66,14 @@ class SentencePair(Labelled):
         room = self.recipe.text.longest - MARKS
         kept = min(len(first), max(room - len(second), (room + 1) // 2))
         return _joined((first[:kept], second[: room - kept]))
+
+
+def _shared(
+    ids: Int[Tensor, "row position"], side: Int[Tensor, "row position"]
+) -> Int[Tensor, "row position"]:
+    """Return 1 where the other text has the same token, 0 elsewhere and at special tokens."""
+    same = (ids[:, :, None] == ids[:, None, :]) & (side[:, :, None] != side[:, None, :])
+    return (same.any(dim=2) & (ids >= len(special.SPECIAL))).long()
 
 
 def _joined(tokens: Tokens) -> list[int]:

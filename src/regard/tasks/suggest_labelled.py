@@ -31,8 +31,8 @@ def suggest_sentence_pair(files: Sequence[str], seen: Seen) -> Choices:
     tables["text"]["overlong"] = "head"
     reasons["text.overlong"] = "where both do not fit, the longer one is cut."
     tables["model"]["depth"] = 2
-    tables["model"]["embedding"] = {"segments": 2}
-    reasons["model.embedding.segments"] = "tells the two texts of a pair apart."
+    tables["model"]["embedding"] = {"segments": 4}
+    reasons["model.embedding.segments"] = "tells the texts apart, and the tokens both have."
     return Choices(tables, reasons)
 
 

@@ -84,3 +84,31 @@ def test_the_chart_stands_alone():
     drawn = line_chart([Line("<script>", [0], [1])], title='"><img src=x>', x_label="&")
     ElementTree.fromstring(drawn)
     assert not re.search(r"<script|<img|href|url\(", drawn)
+
+
+def test_a_band_reaches_from_the_lows_to_the_highs_and_widens_the_scale():
+    line = Line("seeds", [0, 1], [5.0, 6.0], lows=[2.0, 4.0], highs=[8.0, 9.0])
+    drawn = ElementTree.fromstring(line_chart([line], title="t", x_label="epochs"))
+    (band,) = drawn.iter(f"{SVG}polygon")
+    corners = [tuple(map(float, corner.split(","))) for corner in band.get("points").split()]
+    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    assert xs[0] == xs[3] and xs[1] == xs[2] and xs[0] < xs[1]
+    assert ys[1] < ys[0] < ys[2] < ys[3], "paper counts downwards: 9 above 8 above 4 above 2"
+    bottom = max(float(grid.get("y1")) for grid in drawn.iter(f"{SVG}line"))
+    assert all(y <= bottom for y in ys)
+    notes = "".join(title.text or "" for title in drawn.iter(f"{SVG}title"))
+    assert "(2 to 8)" in notes
+
+
+def test_without_seeds_there_is_no_band():
+    assert "<polygon" not in line_chart([Line("one", [0, 1], [1, 2])], title="t", x_label="x")
+
+
+def test_names_that_do_not_fit_one_line_take_several_and_none_is_cut_off():
+    lines = [Line(f"a group with a rather long name {n}", [0, 1], [n, n]) for n in range(6)]
+    short = line_chart([Line("a", [0, 1], [0, 1])], title="t", x_label="x")
+    drawn = line_chart(lines, title="t", x_label="x")
+    tall, usual = (float(re.search(r'viewBox="0 0 \S+ (\S+)"', each)[1]) for each in (drawn, short))
+    assert tall > usual
+    assert all(line.name in drawn for line in lines)
+    assert drawn.count(" again") >= 4  # the fifth and sixth are broken lines
