@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from regard.tasks.bag_of_ngrams import BagOfNgrams, _numbered, _Problem, _ratios, fit
-from regard.tasks.pair_features import pair_features
+from regard.tasks.labelling.bag_of_ngrams import BagOfNgrams, _numbered, _Problem, _ratios, fit
+from regard.tasks.labelling.pair_features import pair_features
+from regard.tasks.labelling.word_bags import Bags, bags, joined
 from regard.tasks.quasi_newton import descend
-from regard.tasks.word_bags import Bags, bags, joined
 
 IMDB = Path(__file__).parents[2].parent / "shared" / "data" / "imdb"
 
@@ -124,7 +124,7 @@ def test_unknown_and_empty_texts_get_the_bias():
 
 
 def test_it_keeps_the_most_frequent_features_where_there_are_too_many(monkeypatch):
-    monkeypatch.setattr("regard.tasks.bag_of_ngrams.MOST_FEATURES", 11)
+    monkeypatch.setattr("regard.tasks.labelling.bag_of_ngrams.MOST_FEATURES", 11)
     texts, labels = world(53, 1)
     found = fit(bags(texts), labels[:, None].float(), exclusive=True, trust=1.0)
     assert 0 < len(found.rows) <= 11
@@ -134,7 +134,7 @@ def test_it_keeps_the_most_frequent_features_where_there_are_too_many(monkeypatc
 def test_many_rows_are_counted_as_few_are_sorted(monkeypatch):
     rows = np.random.default_rng(0).integers(0, 97, size=211, dtype=np.int32)
     slow = _numbered(rows)
-    monkeypatch.setattr("regard.tasks.bag_of_ngrams.FEW", 0)
+    monkeypatch.setattr("regard.tasks.labelling.bag_of_ngrams.FEW", 0)
     for one, other in zip(slow, _numbered(rows), strict=True):
         assert one.tolist() == other.tolist()
 

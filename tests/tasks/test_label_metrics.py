@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.tasks.label_metrics import (
+from regard.tasks.labelling.metrics import (
     by_label,
     calibration_error,
     confusion,

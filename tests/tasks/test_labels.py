@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regard.recipe.data import DataSettings
-from regard.tasks.labels import (
+from regard.tasks.labelling.labels import (
     OneLabel,
     Score,
     SeveralLabels,

@@ -11,10 +11,10 @@ import torch
 from regard.data.store import Store
 from regard.errors import UsageError
 from regard.recipe.load import make
-from regard.tasks.fill_masks import encode_with_masks
 from regard.tasks.from_recipe import make_task
-from regard.tasks.objectives import REPLACED_WEIGHT
-from regard.tasks.pretraining_rows import rows_of
+from regard.tasks.pretraining.fill_masks import encode_with_masks
+from regard.tasks.pretraining.objectives import REPLACED_WEIGHT
+from regard.tasks.pretraining.rows import rows_of
 from regard.text import special
 from regard.text.train import train_tokenizer
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from regard.tasks import ngrams
-from regard.tasks.ngrams import NgramModel, learn_ngrams
+from regard.tasks.language import ngrams
+from regard.tasks.language.ngrams import NgramModel, learn_ngrams
 
 TOKENS, BOUNDARY = 101, 3
 

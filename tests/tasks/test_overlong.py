@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.tasks.overlong import drawn, head, head_tail, windows
+from regard.tasks.labelling.overlong import drawn, head, head_tail, windows
 
 
 def test_head_and_tail_share_the_room_one_to_three():

@@ -3,7 +3,7 @@
 import pytest
 
 from regard.errors import DataError
-from regard.tasks.suggestion import suggest
+from regard.tasks.suggest.suggestion import suggest
 
 
 def files(folder, pairs, words):

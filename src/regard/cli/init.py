@@ -35,7 +35,7 @@ def init(
     from regard.recipe.dump import dump
     from regard.recipe.load import rebased
     from regard.recipe.recipe import Recipe
-    from regard.tasks.suggestion import CHOOSE, suggest
+    from regard.tasks.suggest.suggestion import CHOOSE, suggest
 
     if task not in CHOOSE:
         raise UsageError(

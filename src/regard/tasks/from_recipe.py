@@ -8,10 +8,10 @@ from regard.data.source import Reading, find
 from regard.data.split import from_the_end, held_out
 from regard.errors import DataError, UsageError
 from regard.recipe.recipe import Recipe
-from regard.tasks.classification import Classification
-from regard.tasks.language_modelling import LanguageModelling
-from regard.tasks.masked_pretraining import MaskedPretraining
-from regard.tasks.sentence_pair import SentencePair
+from regard.tasks.labelling.classification import Classification
+from regard.tasks.labelling.sentence_pair import SentencePair
+from regard.tasks.language.language_modelling import LanguageModelling
+from regard.tasks.pretraining.masked_pretraining import MaskedPretraining
 from regard.tasks.task import Examples, Task, Texts
 from regard.tasks.translation import Translation
 from regard.text.from_recipe import tokenizer_from_recipe

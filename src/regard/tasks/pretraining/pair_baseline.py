@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from regard.tasks.pretraining_rows import Rows
+from regard.tasks.pretraining.rows import Rows
 from regard.tasks.quasi_newton import descend
 from regard.text.special import SPECIAL
 

@@ -18,12 +18,12 @@ from regard.data.stream import AnyStream
 from regard.errors import DataError
 from regard.models.pretraining.from_recipe import pretraining_model
 from regard.recipe.recipe import Recipe
-from regard.tasks.fill_masks import encode_with_masks, fill, fitted
 from regard.tasks.losses import Loss
-from regard.tasks.objectives import Autoencoder, Counts, Masked, Objective, Replaced
-from regard.tasks.pair_baseline import PairBaseline, learn_pair_baseline
-from regard.tasks.pretraining_rows import Hiding, ask_masks, hide, rows_of
-from regard.tasks.pretraining_scores import baseline_scores, learn_frequencies, scores
+from regard.tasks.pretraining.fill_masks import encode_with_masks, fill, fitted
+from regard.tasks.pretraining.objectives import Autoencoder, Counts, Masked, Objective, Replaced
+from regard.tasks.pretraining.pair_baseline import PairBaseline, learn_pair_baseline
+from regard.tasks.pretraining.rows import Hiding, ask_masks, hide, rows_of
+from regard.tasks.pretraining.scores import baseline_scores, learn_frequencies, scores
 from regard.tasks.task import Answered, Examples, Measured, Sample, Task
 from regard.text import special
 from regard.text.sentences import split_sentences

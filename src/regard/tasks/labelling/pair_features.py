@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.tasks.word_bags import (
+from regard.tasks.labelling.word_bags import (
     BITS,
     LONGEST_RUN,
     Bags,

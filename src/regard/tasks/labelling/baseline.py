@@ -9,10 +9,10 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.tasks.bag_of_ngrams import BagOfNgrams, fit
-from regard.tasks.labels import Labels
+from regard.tasks.labelling.bag_of_ngrams import BagOfNgrams, fit
+from regard.tasks.labelling.labels import Labels
+from regard.tasks.labelling.word_bags import Bags
 from regard.tasks.task import Examples, Texts
-from regard.tasks.word_bags import Bags
 
 MOST_CHARACTERS = 100_000_000  # of training text that is learned from
 

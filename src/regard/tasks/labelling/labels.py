@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, one_hot
 
 from regard.recipe.data import DataSettings
-from regard.tasks.label_metrics import (
+from regard.tasks.labelling.metrics import (
     by_label,
     confusion,
     number_scores,

@@ -27,9 +27,9 @@ from regard.models.gpt import LanguageModel, apart
 from regard.models.heads import TokenHead
 from regard.recipe.model import AttentionSettings
 from regard.recipe.recipe import Recipe
-from regard.tasks.continuation import Continuation
+from regard.tasks.language.continuation import Continuation
+from regard.tasks.language.ngrams import NgramModel, learn_ngrams
 from regard.tasks.losses import Loss, head_loss
-from regard.tasks.ngrams import NgramModel, learn_ngrams
 from regard.tasks.task import Answered, Examples, Measured, Sample, Task
 from regard.text import special
 from regard.text.special import SPECIAL

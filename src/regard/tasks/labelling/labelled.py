@@ -24,12 +24,12 @@ from regard.errors import UsageError
 from regard.models.classifier import Classifier
 from regard.models.from_recipe import classifier
 from regard.recipe.recipe import Recipe
-from regard.tasks.bag_of_ngrams import BagOfNgrams
-from regard.tasks.label_baseline import Seen, learn, logits_of
-from regard.tasks.label_reading import completed, wrong_label
-from regard.tasks.labels import labels_from_recipe
+from regard.tasks.labelling.bag_of_ngrams import BagOfNgrams
+from regard.tasks.labelling.baseline import Seen, learn, logits_of
+from regard.tasks.labelling.labels import labels_from_recipe
+from regard.tasks.labelling.overlong import drawn
+from regard.tasks.labelling.reading import completed, wrong_label
 from regard.tasks.losses import Loss
-from regard.tasks.overlong import drawn
 from regard.tasks.task import Answered, Examples, Measured, Sample, Task, Texts
 from regard.text import special
 from regard.text.from_recipe import dropout_from_recipe

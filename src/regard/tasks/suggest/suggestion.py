@@ -10,10 +10,10 @@ from regard.data.compression import plain_name
 from regard.recipe.load import make
 from regard.recipe.recipe import Recipe
 from regard.tasks.from_recipe import TASKS
-from regard.tasks.look import Choices, Choose, Seen, look
-from regard.tasks.suggest_labelled import suggest_classification, suggest_sentence_pair
-from regard.tasks.suggest_language_model import suggest_language_model
-from regard.tasks.suggest_pretraining import suggest_pretraining
+from regard.tasks.suggest.labelled import suggest_classification, suggest_sentence_pair
+from regard.tasks.suggest.language_model import suggest_language_model
+from regard.tasks.suggest.look import Choices, Choose, Seen, look
+from regard.tasks.suggest.pretraining import suggest_pretraining
 
 SMALL = 20_000  # pairs below which a model has little to learn from
 LARGE = 150_000  # pairs above which a wider model pays

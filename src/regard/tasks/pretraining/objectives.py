@@ -21,7 +21,7 @@ from regard.models.bert import Bert, view
 from regard.models.masked_autoencoder import MaskedAutoencoder
 from regard.models.replaced_tokens import ReplacedTokens
 from regard.tasks.losses import Loss, head_loss
-from regard.tasks.pretraining_rows import Rows
+from regard.tasks.pretraining.rows import Rows
 
 REPLACED_WEIGHT = 50.0  # Clark et al. 2020, §3.1
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
+from regard.tasks.labelling.word_bags import BITS, Bags
 from regard.tasks.quasi_newton import descend
-from regard.tasks.word_bags import BITS, Bags
 
 MOST_FEATURES = 2_000_000
 FEW = 1 << 20  # rows that are sorted rather than counted

@@ -8,7 +8,7 @@ import numpy as np
 
 from regard.data.record import Request
 from regard.data.source import Reading, find
-from regard.tasks.look import MOST_LOOKED_AT, SEPARATOR, Choices, Seen
+from regard.tasks.suggest.look import MOST_LOOKED_AT, SEPARATOR, Choices, Seen
 
 SMALL = 5_000  # examples below which little is learned from scratch
 MOST_READ = 512  # tokens of one text

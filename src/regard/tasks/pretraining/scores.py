@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from regard.tasks.objectives import Counts
-from regard.tasks.pretraining_rows import Rows
+from regard.tasks.pretraining.objectives import Counts
+from regard.tasks.pretraining.rows import Rows
 from regard.tasks.task import Examples
 
 MOST_COUNTED = 100_000  # documents

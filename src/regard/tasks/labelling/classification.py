@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from jaxtyping import Int
 from torch import Tensor
 
-from regard.tasks.label_baseline import Seen
-from regard.tasks.labelled import Labelled, Tokens
-from regard.tasks.overlong import head, head_tail, windows
+from regard.tasks.labelling.baseline import Seen
+from regard.tasks.labelling.labelled import Labelled, Tokens
+from regard.tasks.labelling.overlong import head, head_tail, windows
+from regard.tasks.labelling.word_bags import bags
 from regard.tasks.task import Texts
-from regard.tasks.word_bags import bags
 from regard.text import special
 
 MARKS = 2  # [CLS] and [SEP]

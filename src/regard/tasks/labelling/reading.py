@@ -6,7 +6,7 @@ from collections import Counter
 from regard.errors import DataError
 from regard.recipe.data import DataSettings
 from regard.recipe.recipe import Recipe
-from regard.tasks.labels import split
+from regard.tasks.labelling.labels import split
 from regard.tasks.task import Examples
 
 MANY = 100  # labels from which on it is asked whether they are labels at all

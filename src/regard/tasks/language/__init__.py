@@ -1,0 +1,1 @@
+"""Language modelling: what a model of running text answers."""

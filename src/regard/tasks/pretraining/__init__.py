@@ -1,0 +1,1 @@
+"""Pretraining on plain text: hidden, replaced and dropped words, next sentences."""

@@ -1,0 +1,1 @@
+"""What `regard init` proposes, by looking at the data."""
