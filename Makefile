@@ -12,7 +12,7 @@ help:
 	@echo "make test       ruff, mypy and the tests"
 	@echo "make test-slow  the tests that take minutes"
 	@echo "make bench      comparisons with peers (bench/README.md)"
-	@echo "make docs       write docs/recipe.md anew from the recipe's own sentences"
+	@echo "make docs       write docs/recipe.md and docs/statements.md anew from the code's own sentences"
 	@echo "make clean      remove .venv and everything generated"
 
 demo: $(STAMP)
@@ -31,6 +31,7 @@ lint: $(STAMP)
 
 docs: $(STAMP)
 	$(RUN) regard recipe document --out docs/recipe.md
+	$(RUN) regard claims --document docs/statements.md
 
 bench: $(STAMP)
 	@if [ -f bench/run.py ]; then "$(VENV)/bin/python" bench/run.py; else echo "no bench/run.py yet"; fi

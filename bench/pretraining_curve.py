@@ -83,7 +83,7 @@ def classifier(data, options, start, *, seed, frozen):
             "task": "classification",
             "seed": seed,
             "data": {**files, "valid": files["test"], "fields": ["text", "label"]},
-            "text": {"longest": 256, "overlong": "head"},
+            "text": {"longest": options.longest, "overlong": "head-tail"},
             "model": {"start": {"run": str(start), "freeze": frozen}},
             "training": {
                 "budget": f"{options.epochs} epochs",
@@ -174,6 +174,7 @@ def main():
     parser.add_argument("--width", type=int, default=192)
     parser.add_argument("--depth", type=int, default=4)
     parser.add_argument("--vocabulary", type=int, default=8000)
+    parser.add_argument("--longest", type=int, default=256, help="tokens read of a review")
     parser.add_argument("--runs", type=Path, default=Path("runs/pretraining-curve"))
     parser.add_argument("--svg", type=Path, default=Path("docs/pictures/pretraining-curve.svg"))
     options = parser.parse_args()

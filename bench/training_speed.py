@@ -17,7 +17,8 @@ from regard.data.batch import Batch, cut, pad
 from regard.layers.dropout import keyed
 from regard.models.from_recipe import transformer
 from regard.recipe.model import ModelSettings
-from regard.tasks.translation import head_loss, shift
+from regard.tasks.losses import head_loss
+from regard.tasks.writing.pairs import shift
 from regard.training.allocator import keep_pages
 
 TOKENS, WIDTH, DEPTH, HEADS, INNER, BUDGET, DROPOUT = 8000, 256, 3, 4, 1024, 2048, 0.1

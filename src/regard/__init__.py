@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 __all__ = ["Recipe", "explain", "load", "train"]
 
 _HOMES = {
-    "load": "regard.inference.predictor",
+    "load": "regard.explain.model",
     "Recipe": "regard.recipe.recipe",
 }
 

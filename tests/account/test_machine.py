@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.account import machine
+from regard.account import limits, machine
 from regard.account.machine import look
 
 
@@ -14,7 +14,7 @@ def files(monkeypatch):
 
     def hold(**words):
         monkeypatch.setattr(
-            machine, "_words", lambda file: words.get(Path(file).name.replace(".", "_"), [])
+            limits, "_words", lambda file: words.get(Path(file).name.replace(".", "_"), [])
         )
 
     return hold
@@ -23,28 +23,28 @@ def files(monkeypatch):
 def test_a_quota_counts_where_it_is_below_the_cores(files, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(13), raising=False)
     files()
-    assert machine.cores() == 13
+    assert limits.cores() == 13
     files(cpu_max=["200000", "100000"])
-    assert machine.cores() == 2
+    assert limits.cores() == 2
     files(cpu_max=["max", "100000"])
-    assert machine.cores() == 13
+    assert limits.cores() == 13
     files(cpu_max=["20000", "100000"])
-    assert machine.cores() == 1
+    assert limits.cores() == 1
 
 
 def test_a_containers_limit_counts_where_it_is_below_the_memory(files):
     info = ["MemTotal:", "7", "kB", "MemFree:", "1", "kB", "MemAvailable:", "5", "kB"]
     files(meminfo=info)
-    assert (machine.memory_total(), machine.memory_free()) == (7 * 1024, 5 * 1024)
+    assert (limits.memory_total(), limits.memory_free()) == (7 * 1024, 5 * 1024)
     files(meminfo=info, memory_max=["3072"], memory_current=["1024"])
-    assert (machine.memory_total(), machine.memory_free()) == (3072, 2048)
+    assert (limits.memory_total(), limits.memory_free()) == (3072, 2048)
     files(meminfo=info, memory_max=["max"], memory_current=["1024"])
-    assert (machine.memory_total(), machine.memory_free()) == (7 * 1024, 5 * 1024)
+    assert (limits.memory_total(), limits.memory_free()) == (7 * 1024, 5 * 1024)
 
 
 def test_a_machine_that_does_not_say_is_not_guessed_at(files):
     files()
-    assert machine.memory_free() is None
+    assert limits.memory_free() is None
 
 
 def test_the_speed_is_counted_in_operations(monkeypatch):

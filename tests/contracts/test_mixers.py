@@ -24,6 +24,7 @@ from regard.layers.attention import (
 )
 from regard.layers.convolution import Convolution
 from regard.layers.distance import Alibi, RelativeBuckets, RelativeTable
+from regard.layers.log_length import log_length
 from regard.layers.memory import Memory
 from regard.layers.position import Rotary
 from regard.layers.recurrent import Recurrent
@@ -50,6 +51,7 @@ MIXERS = {
     "additive, argmax": lambda c: attention(
         c, equation=Equation(Additive(HEADS, FEATURES), argmax)
     ),
+    "scaled dot, log-length": lambda c: attention(c, equation=Equation(scaled_dot, log_length)),
     "window": lambda c: attention(c, window=2),
     "additive, window": lambda c: attention(
         c, window=2, equation=Equation(Additive(HEADS, FEATURES), softmax)

@@ -16,11 +16,14 @@ MAY_IMPORT = {
     "models": {"layers"},
     "tasks": {"data", "text", "models", "decoding", "recipe"},
     "run": {"recipe", "text", "models", "tasks"},
-    "training": {"run", "tasks", "data", "recipe", "layers.dropout"},  # its key: docs/decisions
+    "training": {"run", "tasks", "data", "recipe", "account", "layers.dropout"},  # docs/decisions
     "inference": {"run", "tasks", "data", "decoding"},
-    "explain": {"inference", "run", "models", "layers"},
+    "explain": {"inference", "run", "models", "layers", "account", "recipe.recipe"},
     "account": {"recipe", "models", "layers"},
-    "claims": {"layers", "models", "data", "explain", "account", "training.train"},
+    "claims": {  # anything below it but training's insides; train and its schedule as users call them
+        *("recipe", "text", "data", "layers", "decoding", "models", "tasks", "run", "inference"),
+        *("explain", "account", "training.train", "training.watcher", "training.schedule"),
+    },
     "interop": {"run", "recipe", "models", "text"},
     "serve": {"inference", "explain", "run"},
     "studio": {"serve", "explain", "account", "run", "recipe"},

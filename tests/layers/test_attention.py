@@ -26,6 +26,7 @@ from regard.layers.attention import (
 )
 from regard.layers.distance import Alibi
 from regard.layers.dropout import keyed
+from regard.layers.log_length import log_length
 from regard.layers.memory import Memory
 from regard.layers.norm import RMSNorm
 from regard.layers.position import Rotary
@@ -36,7 +37,7 @@ BATCH, HEADS, QUERIES, KEYS, FEATURES = 2, 3, 5, 7, 11
 LENGTHS = torch.tensor([7, 4])
 
 SCORES = {"scaled-dot": scaled_dot, "dot": dot, "additive": Additive(HEADS, FEATURES)}
-SELECTS = {"softmax": softmax, "argmax": argmax}
+SELECTS = {"softmax": softmax, "log-length": log_length, "argmax": argmax}
 VIEWS = {
     "full": torch.ones(1, 1, 1, KEYS, dtype=torch.bool),
     "causal": causal(QUERIES, KEYS),

@@ -37,6 +37,9 @@ NEUTRAL = [
     "valid",
     "test",
     "dropout",
+    "bare",
+    "states",
+    "gated",
 ]
 
 

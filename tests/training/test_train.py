@@ -76,8 +76,9 @@ def test_the_same_recipe_gives_the_same_bits_and_another_seed_others(recipe, tmp
         {"training": {"shards": 2, "ema": 0.9}},
         {"training": {"keep": "best"}, "text": {"dropout": 0.2}},
         {"training": {"average": 2}},
+        {"training": {"shards": 2}, "model": {"embedding": {"ngrams": 3, "ngram_lazy": True}}},
     ],
-    ids=["adamw", "muon", "shards and ema", "best and bpe-dropout", "average"],
+    ids=["adamw", "muon", "shards and ema", "best and bpe-dropout", "average", "rows alone"],
 )
 def test_a_killed_run_resumes_to_the_same_bits(recipe, tmp_path, changes, stopped_after):
     merged = {

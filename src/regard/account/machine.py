@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from regard.account.limits import cores, memory_free, memory_total
+
 _SIDE = 512
 _OPTIONAL = {
     "transformers": "Hugging Face folders",
@@ -81,37 +83,6 @@ def flops(dtype: torch.dtype, seconds: float) -> float:
     return 2.0 * _SIDE**3 / best
 
 
-def cores() -> int:
-    """Count the cores this process may use, by its affinity and its container's quota."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    quota = _words("/sys/fs/cgroup/cpu.max")
-    if len(quota) == 2 and quota[0].isdigit():
-        return max(1, min(allowed or 1, round(int(quota[0]) / int(quota[1]))))
-    return allowed or 1
-
-
-def memory_total() -> int | None:
-    """Return the bytes of memory this process may use, or None where the system does not say."""
-    limit = _words("/sys/fs/cgroup/memory.max")
-    sizes = [int(limit[0])] if limit and limit[0].isdigit() else []
-    sizes += [size] if (size := _meminfo("MemTotal")) else []
-    if not sizes and "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
-        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return min(sizes, default=None)
-
-
-def memory_free() -> int | None:
-    """Return the bytes of memory not in use, or None where the system does not say."""
-    free, total, used = (
-        _meminfo("MemAvailable"),
-        memory_total(),
-        _words("/sys/fs/cgroup/memory.current"),
-    )
-    if free is not None and total is not None and used and used[0].isdigit():
-        return max(0, min(free, total - int(used[0])))
-    return free
-
-
 def _advice(machine: Machine) -> Iterator[str]:
     if machine.threads > machine.cores:
         yield f"Set OMP_NUM_THREADS={machine.cores}: more threads than cores slow each other down."
@@ -130,15 +101,3 @@ def _accelerators() -> Iterator[str]:
         yield from (torch.cuda.get_device_name(n) for n in range(torch.cuda.device_count()))
     if torch.backends.mps.is_available():
         yield "Apple MPS"
-
-
-def _meminfo(name: str) -> int | None:
-    words = _words("/proc/meminfo")
-    return int(words[words.index(f"{name}:") + 1]) * 1024 if f"{name}:" in words else None
-
-
-def _words(file: str) -> list[str]:
-    try:
-        return Path(file).read_text(encoding="ascii").split()
-    except (OSError, UnicodeDecodeError):
-        return []

@@ -40,15 +40,16 @@ def check(
 
     settings = load(recipe, sets)
     data = settings.data
+    long = data.format == "whole" or settings.task in ("summarization", "denoising")
     splits = {"train": data.train, "valid": data.valid, "test": data.test}
     task = TASKS[settings.task]
     labelling = Labelling(data.scores, partial(task.refusal, settings))
-    report = check_data(
+    report = task.check(settings) or check_data(
         {name: files for name, files in splits.items() if files},
         format=data.format,
         request=Request(task.fields, data.fields, data.languages, data.label_separator),
         labelled=labelling if task.fields > task.texts else False,
-        **({"longest_characters": sys.maxsize} if data.format == "whole" else {}),
+        **({"longest_characters": sys.maxsize} if long else {}),
     )
     if as_json:
         print_json(report.as_dict())

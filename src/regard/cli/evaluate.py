@@ -14,6 +14,9 @@ def evaluate(
     data: Annotated[
         list[str], typer.Option("--data", help="A file to measure on; give both sides of a pair.")
     ] = [],  # noqa: B006
+    fields: Annotated[
+        str, typer.Option(help="Its columns, in the task's order, with commas: 5,6,4.")
+    ] = "",
     split: Annotated[str, typer.Option(help="Else: train, valid or test of the recipe.")] = "test",
     as_json: AsJson = False,
 ) -> None:
@@ -22,12 +25,14 @@ def evaluate(
     Examples:
         regard evaluate runs/scenes
         regard evaluate runs/mine --data new.de new.en --json
+        regard evaluate runs/search --data sts-dev.csv --fields 5,6,4
 
     """
     from regard.inference.predictor import load
     from regard.tasks.scores import shown
 
-    measured = load(run).evaluate(split=split, files=data)
+    columns = [name.strip() for name in fields.split(",") if name.strip()]
+    measured = load(run).evaluate(split=split, files=data, fields=columns)
     if as_json:
         print_json(measured.as_json())
         return

@@ -1,71 +1,200 @@
-"""``regard explain``: where a model looked while it read or wrote."""
+"""``regard explain``: where a model looked, and which words its answer came from."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from regard.cli.options import AsJson
-from regard.cli.screen import clean, console, print_json
+from regard.cli.screen import clean, console, print_json, print_text
 from regard.errors import UsageError
 
 if TYPE_CHECKING:
-    from regard.explain.trace import Trace
+    from regard.explain.explanation import Explanation
+    from regard.run import Run
 
 
-def explain(
+def explain(  # noqa: PLR0913, PLR0917 - one for each option
     run: Annotated[Path, typer.Argument(help="A finished run folder.")],
-    text: Annotated[str, typer.Argument(help="The text to answer.")],
+    text: Annotated[str | None, typer.Argument(help="The text to answer.")] = None,
     target: Annotated[
         str | None, typer.Option(help="Translation: look at this one instead of the model's own.")
     ] = None,
+    reading: Annotated[
+        str, typer.Option(help="weights, rollout, gradient, integrated or occlusion.")
+    ] = "weights",
+    layer: Annotated[int | None, typer.Option(help="Layer to show, from 1; else the last.")] = None,
+    head: Annotated[
+        int | None, typer.Option(help="Head to show, from 1; else the sharpest of the layer.")
+    ] = None,
+    mean: Annotated[
+        bool, typer.Option("--mean", help="Show the mean over the layer's heads.")
+    ] = False,
+    stack: Annotated[
+        str | None, typer.Option(help="Looks to show: cross, encoder, decoder, self or pool.")
+    ] = None,
+    pieces: Annotated[
+        bool, typer.Option("--pieces", help="Show the tokenizer's pieces, not words.")
+    ] = False,
+    hide_sink: Annotated[
+        bool,
+        typer.Option("--hide-sink", help="Leave out looks at special tokens, else the first word."),
+    ] = False,
+    renormalise: Annotated[
+        bool, typer.Option("--renormalise", help="With --hide-sink: let rows sum to one again.")
+    ] = False,
+    label: Annotated[
+        str | None, typer.Option(help="Classifier: ask about this label, not the likeliest.")
+    ] = None,
+    go_on: Annotated[
+        bool, typer.Option("--continue", help="Language model: go on with the text first.")
+    ] = False,
+    heads: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--heads",
+            help="Say what every head does over a split (test), or over a file like the data; "
+            "give it twice for the two sides of a translation.",
+        ),
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Write every head's map to a page.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Write the drawn map to a picture.")] = None,
+    png: Annotated[Path | None, typer.Option(help="The same as PNG; needs the extra png.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a text and show where each word looked: the last layer's mean over heads.
+    """Answer a text and show where each word looked and which words the answer came from.
 
-    In a translator each word of the answer looks into the source; elsewhere each word of the text
-    looks into the text itself. Attention shows where the model mixed from, not why it answered
-    so. The page has every head.
+    A translator's words look into the source; elsewhere each word of the text looks into the text
+    itself. All heads are shown small and one large, never a mean unless asked for. Beside it stands
+    a reading (raw weights, rollout, gradient, integrated gradients or occlusion), and what happens
+    to the answer without the words it ranks highest. The page has every head of every layer.
 
     Examples:
         regard explain runs/scenes "Der kleine Hund sieht die Katze."
-        regard explain runs/reviews "not bad at all"
+        regard explain runs/reviews "not bad at all" --reading occlusion
         regard explain runs/mine "Ein Hund." --target "A dog." --html dog.html --svg dog.svg
+        regard explain runs/shakespeare "KING RICHARD:" --continue --layer 2 --head 3
+        regard explain runs/reviews --heads test --html heads.html
 
     """
-    from regard.explain.draw.html import attention_page
-    from regard.explain.draw.svg import svg_map
-    from regard.explain.draw.terminal import TerminalMap
-    from regard.explain.report import attention_of, picture_of
-    from regard.explain.trace import trace as trace_run
+    from regard.explain.documents import draws_documents
+    from regard.explain.explaining import Choice
+    from regard.explain.explaining import explain as explain_run
     from regard.run import Run
 
-    for file in (html, svg):
+    for file in (html, svg, png):
         if file is not None and file.exists():
             raise UsageError(f"nothing is overwritten. {file} exists.", "Name another file.")
-    trace = trace_run(Run(run), text, target).by_words()
-    picture = picture_of(trace)
-    if html is not None:
-        html.write_text(attention_page(attention_of(trace), title=text), encoding="utf-8")
-    if svg is not None:
-        svg.write_text(svg_map(picture), encoding="utf-8")
+    if heads:
+        _heads(run, heads, html, as_json=as_json, text=text)
+        return
+    if text is None:
+        raise UsageError(
+            "there must be a text to look at, or a file for --heads. Got neither.",
+            "Give a text in quotes.",
+        )
+    opened = Run(run)
+    if reading == "weights" and stack is None and draws_documents(opened):
+        _document(opened, text, html, svg, as_json=as_json)
+        return
+    choice = Choice(
+        reading=reading,
+        stack=stack,
+        layer=layer,
+        head=head,
+        mean=mean,
+        pieces=pieces,
+        hide_sink=hide_sink,
+        renormalise=renormalise,
+        label=label,
+        go_on=go_on,
+    )
+    found = explain_run(opened, text, target, choice)
+    _write(found, html, svg, png)
     if as_json:
-        print_json(_as_json(trace))
+        print_json(found.as_json())
+    else:
+        _show(found)
+
+
+def _write(found: "Explanation", html: Path | None, svg: Path | None, png: Path | None) -> None:
+    """Write the pictures that are wanted; a PNG first, since it may be refused."""
+    if png is not None:
+        from regard.explain.draw.png import png_map
+
+        png.write_bytes(png_map(found.picture()))
+    if html is not None:
+        html.write_text(found.html(), encoding="utf-8")
+    if svg is not None:
+        svg.write_text(found.svg(), encoding="utf-8")
+
+
+def _document(run: "Run", text: str, html: Path | None, svg: Path | None, *, as_json: bool) -> None:
+    """Draw a document by sentences or by hops."""
+    from regard.explain.documents import as_json as picture_json
+    from regard.explain.documents import document_picture
+    from regard.explain.draw.document import document_page
+    from regard.explain.draw.document_svg import document_svg
+    from regard.explain.draw.document_terminal import TerminalDocument
+    from regard.explain.draw.label import label
+
+    picture = document_picture(run, text)
+    if html is not None:
+        html.write_text(document_page(picture, title=label(text, 72)), encoding="utf-8")
+    if svg is not None:
+        svg.write_text(document_svg(picture), encoding="utf-8")
+    if as_json:
+        print_json(picture_json(picture))
         return
     out = console()
-    out.print(clean(trace.answer), style="bold", soft_wrap=True)
-    out.print(TerminalMap(picture))
+    out.print(clean(picture.answer), style="bold", soft_wrap=True)
+    out.print(TerminalDocument(picture))
 
 
-def _as_json(trace: "Trace") -> dict[str, Any]:
-    layers, heads = trace.weights.shape[:2]
-    return {
-        "answer": trace.answer,
-        "source": [word.replace("▁", "") for word in trace.source],
-        "target": [word.replace("▁", "") for word in trace.target],
-        "layers": layers,
-        "heads": heads,
-        "weights": trace.weights.tolist(),
-    }
+def _show(found: "Explanation") -> None:
+    """Draw what fits a terminal: the answer, all heads small, one large, the reading."""
+    from regard.explain.draw.document_terminal import TerminalDocument
+    from regard.explain.draw.overview import ShadedWords, TerminalOverview
+    from regard.explain.draw.terminal import TerminalMap
+
+    out = console()
+    if found.answer:
+        out.print(clean(found.answer), style="bold", soft_wrap=True)
+    if found.document is not None:
+        out.print(TerminalDocument(found.document))
+    elif found.stack is not None and found.look is not None:
+        if found.trace.weights.shape[0] * found.trace.weights.shape[1] > 1:
+            out.print(TerminalOverview(found.weights, chosen=found.look))
+        out.print(TerminalMap(found.picture()))
+    for note in found.notes:
+        out.print(note, style="dim")
+    if found.reading is not None:
+        out.print(f"\nReading by {clean(found.reading.told)}:", style="bold")
+        if len(found.answers) == 1 or found.stack is not None:
+            words = [word.replace("▁", "") for word in found.words]
+            out.print(ShadedWords(words, found.reading.of_words()))
+        else:
+            out.print(TerminalMap(found.picture()))
+        out.print(clean(found.sentence))
+
+
+def _heads(
+    run: Path, files: list[str], html: Path | None, *, as_json: bool, text: str | None
+) -> None:
+    """Say what every head does over a corpus."""
+    from regard.explain.draw.head_page import heads_page
+    from regard.explain.heads.analysis import analyse
+    from regard.run import Run
+
+    if text is not None:
+        raise UsageError(
+            "--heads looks at the texts of a file. Got a text as well.", "Leave the text out."
+        )
+    found = analyse(Run(run), files)
+    if html is not None:
+        html.write_text(heads_page(found), encoding="utf-8")
+    if as_json:
+        print_json(found.as_json())
+        return
+    for line in found.lines():
+        print_text(clean(line))

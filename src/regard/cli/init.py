@@ -30,6 +30,8 @@ def init(
         regard init language-modelling --data plays.txt
         regard init classification --data reviews.jsonl
         regard init sentence-pair --data pairs.tsv
+        regard init summarization --data articles.jsonl
+        regard init retrieval --data corpus/
 
     """
     from regard.recipe.dump import dump

@@ -1,5 +1,6 @@
 """``regard predict``: ask a trained model."""
 
+import json
 import math
 import sys
 from collections.abc import Iterator
@@ -29,12 +30,17 @@ def predict(
     truncate: Annotated[
         bool, typer.Option("--truncate", help="Cut texts that are too long, and say so.")
     ] = False,
+    vectors: Annotated[
+        bool, typer.Option("--vectors", help="Give each text's vector instead of an answer.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask a trained model: a translator translates, a language model goes on with a text.
 
     A classifier says a label and its probability, a tab between them, as there is between the two
     texts of a pair. A blank line is answered with a blank line.
+    A searcher gives vectors, as --vectors does with any other model that has a body: as JSON, or
+    as an array where the output file ends in .npy.
 
     Examples:
         regard predict runs/scenes "Der kleine Hund sieht die Katze."
@@ -42,6 +48,7 @@ def predict(
         cat new.de | regard predict runs/mine
         regard predict runs/shakespeare "KING RICHARD:"
         regard predict runs/reviews "A film to remember."
+        regard predict runs/search --input texts.txt --output texts.npy
 
     """
     from regard.inference.predictor import load
@@ -52,7 +59,11 @@ def predict(
             f"an output file must be new, so that nothing is overwritten. {output} exists.",
             "Name another with --output.",
         )
-    answers = load(run).predict_all(asked, truncate=truncate)
+    model = load(run)
+    answers = model.encode_all(asked) if vectors else model.predict_all(asked, truncate=truncate)
+    if output is not None and output.suffix == ".npy":
+        _save(answers, output)
+        return
     if as_json:
         print_json({"run": str(run), "answers": [_as_json(answer) for answer in answers]})
         return
@@ -65,17 +76,34 @@ def predict(
         print_text(f"{cut:,} tokens did not fit and were not read", to=sys.stderr)
 
 
+def _save(answers: "Iterator[Answered]", output: Path) -> None:
+    """Write vectors as one array, a row per text."""
+    import numpy as np
+
+    rows = [np.asarray(answer.vector, dtype=np.float32) for answer in answers]
+    if not rows or not rows[0].size:
+        raise UsageError(
+            f"a .npy file holds vectors. {output} would hold text.",
+            "Ask for vectors with --vectors, or name another file.",
+        )
+    with output.open("xb") as file:
+        np.save(file, np.stack(rows), allow_pickle=False)
+
+
 def _told(answer: "Answered") -> str:
-    """Return the answer; a label with its probability beside it."""
+    """Return the answer; a label with its probability beside it; a vector as JSON has it."""
+    if answer.vector:
+        return json.dumps([round(number, 6) for number in answer.vector])
     if not answer.probabilities:
         return answer.text
     return f"{answer.text}\t{math.exp(answer.log_probability):.4f}"
 
 
 def _as_json(answer: "Answered") -> dict[str, Any]:
-    """Return an answer as JSON has it; probabilities where there are any."""
-    told = answer._asdict()
-    return told if answer.probabilities else {n: v for n, v in told.items() if n != "probabilities"}
+    """Return an answer as JSON has it: words, not ids; probabilities where there are any."""
+    empty = {name for name in ("probabilities", "vector") if not getattr(answer, name)}
+    hidden = {"ids"} | empty
+    return {name: value for name, value in answer._asdict().items() if name not in hidden}
 
 
 def _write(text: str, stream: Any, *, as_it_is: bool) -> None:  # noqa: ANN401

@@ -2,24 +2,17 @@
 
 import json
 import sys
-import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
+
+from regard.explain.draw.clean import clean as clean  # also for the verbs
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_KEPT = "\n\t"
 
-
-def clean(text: str) -> str:
-    """Return text without control, bidirectional and unpaired characters, safe for a terminal."""
-    return "".join(c for c in text if c in _KEPT or not _bites(c))
-
-
-def print_json(answer: Mapping[str, Any]) -> None:
-    """Print one JSON object to stdout; numbers that are none become null."""
+def print_json(answer: Mapping[str, Any] | list[Any]) -> None:
+    """Print one JSON object, or a list, to stdout; numbers that are none become null."""
     print_text(json.dumps(_finite(answer), ensure_ascii=False, allow_nan=False, default=str))
 
 
@@ -43,10 +36,6 @@ def console(*, to_stderr: bool = False) -> "Console":
     from rich.console import Console
 
     return Console(stderr=to_stderr, markup=False, highlight=False, emoji=False)
-
-
-def _bites(character: str) -> bool:
-    return character in _BIDI or unicodedata.category(character) in ("Cc", "Cs")
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold

@@ -21,7 +21,11 @@ VERBS = {
     "evaluate": "Measure a trained model.",
     "compare": "Compare runs: seeds grouped; can the difference be chance?",
     "predict": "Ask a trained model: translate, line by line or text by text.",
+    "index": "Make a corpus ready to be searched.",
+    "search": "Find the documents that answer a query.",
     "explain": "Show where a model looked while it read or wrote.",
+    "account": "Say what a recipe or a run costs, before it is spent.",
+    "claims": "Measure what the papers say, statement by statement.",
     "recipe": "List, show and explain recipes; print their JSON schema.",
     "doctor": "Say what this machine offers, and what would make it faster.",
 }
@@ -46,9 +50,9 @@ def add(app: typer.Typer, verb: str, *, called: bool) -> None:
         return
     found = home(verb)
     if isinstance(found, typer.Typer):
-        app.add_typer(found, name=verb, help=VERBS[verb], no_args_is_help=True)
+        app.add_typer(found, name=verb, help=found.info.help or VERBS[verb], no_args_is_help=True)
     else:
-        put(app, verb, found, needy=verb != "doctor")
+        put(app, verb, found, needy=verb not in ("claims", "doctor"))
 
 
 def put(app: typer.Typer, name: str, verb: Verb, *, needy: bool = False) -> None:

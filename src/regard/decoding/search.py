@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from regard.decoding.rules import obey
 from regard.decoding.steps import (
     Answer,
     Limits,
@@ -47,6 +48,7 @@ def walk(steps: Steps, rows: int, *, limits: Limits, choose: Choose) -> list[Ans
 
     for step in range(max(limits.longest, default=0)):
         log_p = log_probabilities(steps.advance(newest), limits.never)
+        obey(log_p, produced, under_way, limits=limits)
         newest = choose(log_p, under_way, step)
         totals = totals + log_p.gather(1, newest[:, None])[:, 0]
         produced = torch.cat([produced, newest.cpu()[:, None]], dim=1)

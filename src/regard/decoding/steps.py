@@ -34,6 +34,14 @@ class Steps(Protocol):
         """Go on with these rows, in this order; a row may be repeated or left out."""
 
 
+@runtime_checkable
+class Looks(Steps, Protocol):
+    """Steps of a model that says where in its source it looked."""
+
+    looked: Float[Tensor, "row key"] | None
+    """Where each row's newest step looked; a row sums to one."""
+
+
 class Limits(NamedTuple):
     """Where a sequence begins, where it ends, and how far it may go."""
 
@@ -46,6 +54,10 @@ class Limits(NamedTuple):
     at most this often, so it needs no more positions than this."""
     never: tuple[int, ...] = ()
     """Tokens that are never produced (padding, begin)."""
+    shortest: tuple[int, ...] = ()
+    """Per row, the fewest tokens before the end token; empty for no such limit."""
+    no_repeat: int = 0
+    """Runs of this many tokens come once in a row; 0 lets them come again."""
 
 
 class Answer(NamedTuple):
@@ -82,6 +94,16 @@ def check_limits(limits: Limits, rows: int) -> None:
         raise ValueError(
             f"a row must be allowed at least one token, or it cannot even end. "
             f"Got longest={min(limits.longest)}; give 1 or more."
+        )
+    if limits.shortest and len(limits.shortest) != rows:
+        raise ValueError(
+            f"every row needs its own least length, or none does. Got rows={rows}, "
+            f"{len(limits.shortest)} lengths; leave shortest out for none."
+        )
+    if limits.no_repeat < 0:
+        raise ValueError(
+            f"a run has at least one token. Got no_repeat={limits.no_repeat}; give 0 to let runs "
+            "come again."
         )
     if limits.end in limits.never:
         raise ValueError(

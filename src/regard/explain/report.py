@@ -2,10 +2,14 @@
 
 import platform
 import re
+from dataclasses import replace
 from typing import Any
 
 from regard.errors import UsageError
 from regard.explain.alignment import Look
+from regard.explain.costs import run_facts
+from regard.explain.documents import document_picture, draws_documents, faithfulness, told_mean
+from regard.explain.draw.document import DocumentPicture
 from regard.explain.draw.html import report_page
 from regard.explain.draw.label import label
 from regard.explain.draw.page import (
@@ -20,20 +24,37 @@ from regard.explain.draw.page import (
     Score,
 )
 from regard.explain.draw.picture import Picture
+from regard.explain.searches import searches_of
 from regard.explain.trace import Trace, looks_within, trace
+from regard.explain.written import WRITTEN_WORDS, novelty_facts
+from regard.models.transformer import Transformer
 from regard.run import REPORT, Run, seal, told_beginning, write_whole
 
-NAMES = {"bleu": "BLEU", "chrf": "chrF", "ece": "calibration error (ECE)", "macro_f1": "macro F1"}
+NAMES = {
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "ece": "calibration error (ECE)",
+    "macro_f1": "macro F1",
+    "rouge1": "ROUGE-1",
+    "rouge2": "ROUGE-2",
+    "rougel": "ROUGE-L",
+}
 MOST_DRAWN = 40  # words on a side of the drawn map
 MOST_BASELINE_LETTERS = 48
 LABEL_WORDS = SampleWords("Text", "Label", "Answer", "Held-out examples, the first ones.")
 SAMPLE_WORDS = {
-    "translation": SampleWords(),
+    **WRITTEN_WORDS,
     "language-modelling": SampleWords(
         "Beginning",
         "How it went on",
         "How the model goes on",
         "Held-out text. A model is not to repeat it: it is to go on as such texts do.",
+    ),
+    "document-pretraining": SampleWords(
+        "One part",
+        "Words asked for in another part",
+        "Words that the part makes likelier",
+        "Held-out documents, the first ones.",
     ),
     "masked-pretraining": SampleWords(
         "Masked",
@@ -60,14 +81,18 @@ def report_data(run: Run) -> ReportData:
         scores=_scores(run),
         panels=_panels(run),
         confusion=_confusion(run),
-        samples=_samples(run),
+        searches=searches_of(run),
+        samples=[] if run.recipe.task == "retrieval" else _samples(run),
         sample_words=SAMPLE_WORDS.get(run.recipe.task, LABEL_WORDS),
         attention=_attention(run),
+        document=_document(run),
         data=[
             ("examples", f"{training['examples']:,}"),
             ("left out as too long", f"{training['overlong']:,}"),
             ("fingerprint", training["data"]),
+            *novelty_facts(run.metrics[run.summary["split"]].get("details", {})),
         ],
+        cost=run_facts(run),
         environment=[
             ("seconds of training", f"{training['seconds']:.0f}"),
             ("tokens per second", f"{training['tokens_per_second']:,.0f}"),
@@ -112,7 +137,7 @@ def _name(metric: str) -> str:
 
 def _recipe(run: Run) -> list[tuple[str, str]]:
     model, training = run.recipe.model, run.recipe.training
-    translates = run.recipe.task == "translation"
+    translates = isinstance(run.model, Transformer)
     labels = run.recipe.data.labels
     return [
         ("task", run.recipe.task),
@@ -200,11 +225,27 @@ def _confusion(run: Run) -> Confusion | None:
 
 def _samples(run: Run) -> list[Sample]:
     samples = run.metrics[run.summary["split"]]["samples"]
-    return [Sample(each["asked"], each["expected"], each["answered"]) for each in samples[:12]]
+    details = run.metrics[run.summary["split"]].get("details", {})
+    copied = [[(word, share) for word, share in each] for each in details.get("copied_words", ())]
+    return [
+        Sample(each["asked"], each["expected"], each["answered"], copied[at] if copied else ())
+        for at, each in enumerate(samples[:12])
+    ]
+
+
+def _document(run: Run) -> DocumentPicture | None:
+    """Draw the first held-out document; what erasing does is told of several."""
+    texts = [sample.source for sample in _samples(run)]
+    if not texts or not draws_documents(run):
+        return None
+    told = told_mean(faithfulness(run, texts))
+    return replace(document_picture(run, texts[0]), note=told)
 
 
 def _attention(run: Run) -> Attention | None:
-    if run.recipe.task != "translation" and not looks_within(run):
+    if draws_documents(run):
+        return None
+    if not isinstance(run.model, Transformer) and not looks_within(run):
         return None
     for text in (re.sub(r"\[(CLS|SEP)\]", " ", sample.source) for sample in _samples(run)):
         if not 0 < len(text.split()) <= MOST_DRAWN:

@@ -1,28 +1,36 @@
 """A trace: where a model looked, for every layer and head.
 
-    translation    row t is the look into the source that was taken when word t was written
-    one text       row t is the look of word t into the text itself, wherever it could see
+    cross      row t is the look into the source that was taken when word t was written
+    decoder    row t is the look into what had been written when word t was written
+    encoder    row t is the look of word t of the source into the source
+    self       row t is the look of word t into its own text, wherever it could see
+    pointer    row t is where word t was pointed at to be copied, in a model that copies
+    pool       row h is hop h's look at the text, when its states were made into one
 
 The weights are the equation's own: while someone listens the model computes by the equation, and
 otherwise by the fused kernel, which is proven equal. Heads are never averaged unless asked.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from regard.errors import UsageError
-from regard.layers.tap import listen
-from regard.models.body import Body
+from regard.explain.hearing import hear
+from regard.models.transformer import Transformer
 from regard.run import Run
+
+OF_ITSELF = frozenset({"encoder", "self"})
+"""Stacks in which a text looks at itself: rows and columns are the same words."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """Attention of one answer."""
+    """The looks of one stack while one text was answered."""
 
     source: tuple[str, ...]
     """What was looked at, piece by piece; in a translation the last one is the end of the text."""
@@ -36,6 +44,12 @@ class Trace:
     """Whether the text looked at itself."""
     answer: str = ""
     """What the model answered."""
+    stack: str = "cross"
+    """Which stack looked: one of those above."""
+    sinks: tuple[int, ...] = ()
+    """Columns that often hold looks that look for nothing: special tokens, else the first one."""
+    ids: tuple[int, ...] = ()
+    """Of what was looked at, piece by piece; none once merged."""
 
     def by_words(self) -> "Trace":
         """Merge pieces into words.
@@ -45,31 +59,89 @@ class Trace:
         """
         onto = np.stack([self.weights[..., p].sum(-1) for p in self.source_words], axis=-1)
         merged = np.stack([onto[:, :, p].mean(-2) for p in self.target_words], axis=-2)
+        sinks = {n for n, p in enumerate(self.source_words) if p.start in self.sinks}
         return replace(
             self,
             source=tuple("".join(self.source[p]) for p in self.source_words),
             target=tuple("".join(self.target[p]) for p in self.target_words),
             weights=merged,
-            source_words=tuple(slice(n, n + 1) for n in range(len(self.source_words))),
-            target_words=tuple(slice(n, n + 1) for n in range(len(self.target_words))),
+            source_words=singly(len(self.source_words)),
+            target_words=singly(len(self.target_words)),
+            sinks=tuple(sorted(sinks)),
+            ids=(),
+        )
+
+    def without_sinks(self, *, renormalised: bool = False) -> "Trace":
+        """Leave out the columns of :attr:`sinks`; rows then sum to less than one.
+
+        With ``renormalised`` they sum to one again, unless all of a row was there.
+        """
+        kept = [n for n in range(len(self.source)) if n not in self.sinks]
+        weights = self.weights[..., kept]
+        if renormalised:
+            weights = weights / np.maximum(weights.sum(-1, keepdims=True), np.float32(1e-12))
+        lengths = [sum(n in kept for n in range(p.start, p.stop)) for p in self.source_words]
+        ends = np.cumsum([0, *(length for length in lengths if length)]).tolist()
+        return replace(
+            self,
+            source=tuple(self.source[n] for n in kept),
+            weights=weights,
+            source_words=tuple(slice(a, b) for a, b in pairwise(ends)),
+            sinks=(),
+            ids=(),
         )
 
 
+class Traced(NamedTuple):
+    """Everything that was heard while one text was answered."""
+
+    answer: str
+    looks: dict[str, Trace]
+    """By stack; the one to look at first comes first. Empty for a model that does not attend."""
+
+    @property
+    def main(self) -> Trace:
+        """The looks to show unless others are asked for."""
+        return next(iter(self.looks.values()))
+
+
 def trace(run: Run, asked: str, target: str | None = None) -> Trace:
-    """Answer a text and record every look; ``target`` gives a translator's answer instead."""
-    if run.recipe.task == "translation":
-        return trace_translation(run, asked, target)
+    """Answer a text and record the looks that matter most: into the source, or into the text."""
+    found = trace_all(run, asked, target)
+    if not found.looks:
+        raise no_looks(run)
+    return found.main
+
+
+def trace_translation(run: Run, source: str, target: str | None = None) -> Trace:
+    """Translate ``source``, or take ``target`` as the translation, and record every look."""
+    return trace(run, source, target)
+
+
+def trace_all(run: Run, asked: str, target: str | None = None, *, go_on: bool = False) -> Traced:
+    """Answer a text and record every look of every stack.
+
+    ``target`` gives a translator's answer instead of its own; ``go_on`` lets a language model go
+    on with the text and records what it wrote as well.
+    """
+    if not asked.strip():
+        raise UsageError("there must be a text to look at. Got an empty one.", "Give some words.")
+    if isinstance(run.model, Transformer):
+        return _trace_written(run, asked, target)
     if target is not None:
         raise UsageError(
             f"only a translation has a target. Got one for a run of {run.recipe.task}.",
             "Leave the target out.",
         )
-    if not looks_within(run):
-        raise UsageError(
-            f"only attention can be looked at. This model mixes by {run.recipe.model.mixer.kind}.",
-            'Train one with model.mixer.kind = "attention".',
-        )
-    return _trace_body(run, asked)
+    return _trace_read(run, asked, go_on=go_on)
+
+
+def no_looks(run: Run) -> UsageError:
+    """Say that a model has no attention, and what works nevertheless."""
+    return UsageError(
+        f"only attention can be looked at. This model mixes by {run.recipe.model.mixer.kind}.",
+        "Take a reading that needs no attention: --reading gradient, integrated or occlusion.",
+    )
 
 
 def looks_within(run: Run) -> bool:
@@ -77,26 +149,100 @@ def looks_within(run: Run) -> bool:
     return run.recipe.model.mixer.kind == "attention" and hasattr(run.model, "body")
 
 
-def _trace_body(run: Run, asked: str) -> Trace:
-    batch = run.task.asked(asked)
-    read: list[Tensor] = []
+def singly(count: int) -> tuple[slice, ...]:
+    """Let every piece be a word."""
+    return tuple(slice(n, n + 1) for n in range(count))
 
-    def hear(_part: nn.Module, given: tuple[Tensor, ...]) -> None:
-        read.append(given[0])
 
-    body = run.model.eval().body
-    assert isinstance(body, Body)
-    hook = body.reading.register_forward_pre_hook(hear)
+def fitting(run: Run, asked: str) -> Any:  # noqa: ANN401 - a batch, which only tasks can make
+    """Put a text as the run's task reads it; one that does not fit is refused."""
+    return run.task.asked(asked)
+
+
+# ── an encoder and a decoder ─────────────────────────────────────────────────────────────────────
+
+
+class Sides(NamedTuple):
+    """Source and target of a translation as ids, the token of ending last in both."""
+
+    source: list[int]
+    target: list[int]
+    answer: str
+
+
+def translated(run: Run, source: str, target: str | None) -> Sides:
+    """Translate a text, or take a translation as given; the ids are those that were written."""
     try:
-        with torch.inference_mode(), listen(body, "mixer.part.weights") as heard:
-            run.task.states(run.model, batch)
-    finally:
-        hook.remove()
-    ids = read[0][0].tolist()
-    pieces = tuple(run.tokenizer.tokens(ids))
-    words = tuple(word.tokens for word in run.tokenizer.words(ids))
-    weights = torch.stack([weights[0][0] for weights in heard.values()]).float().numpy()
-    return Trace(pieces, pieces, weights, words, words, own=True, answer=_answer(run, asked))
+        answered = run.task.answer(run.model, [source])[0]
+    except UsageError as error:
+        raise UsageError(error.problem, "Explain a part of it.") from error
+    text = answered.text if target is None else target
+    sides = run.task.encode([(source, text)])[0]
+    written = list(sides[1])
+    if target is None and answered.ids:
+        written = [*answered.ids, written[-1]]
+    most = run.recipe.text.longest
+    if len(written) > most:
+        raise UsageError(
+            f"a target must fit the model's positions. Got {len(written)} tokens; this model "
+            f"writes at most {most}.",
+            "Give a shorter target.",
+        )
+    return Sides(list(sides[0]), written, text)
+
+
+def _trace_written(run: Run, asked: str, target: str | None) -> Traced:
+    sides = translated(run, asked, target)
+    looks, answer = trace_rows(run, (sides.source, sides.target)), sides.answer
+    return Traced(answer, {name: replace(t, answer=answer) for name, t in looks.items()})
+
+
+def trace_rows(run: Run, row: tuple[list[int], ...]) -> dict[str, Trace]:
+    """Record every look over one encoded example, as the store keeps it."""
+    read, heard = hear(run, run.task.pad([row]))
+    if not isinstance(run.model, Transformer):
+        return _within_one_text(run, read[0], heard)
+    source, target = row[0], row[1]
+    looks: dict[str, Trace] = {}
+    for stack in (name for name in ("cross", "pointer", "encoder", "decoder") if name in heard):
+        columns = read[1] if stack == "decoder" else source
+        rows = source if stack == "encoder" else target
+        looks[stack] = _placed(run, stack, heard[stack], columns, rows)
+    return looks
+
+
+# ── one text ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _trace_read(run: Run, asked: str, *, go_on: bool) -> Traced:
+    answer, batch = _answer(run, asked), fitting(run, asked)
+    if go_on:
+        answer, batch = _gone_on(run, asked)
+    read, heard = hear(run, batch)
+    looks = _within_one_text(run, read[0], heard)
+    return Traced(answer, {name: replace(t, answer=answer) for name, t in looks.items()})
+
+
+def _within_one_text(
+    run: Run, read: list[int], heard: dict[str, NDArray[np.float32]]
+) -> dict[str, Trace]:
+    """Put words beside the looks at one text, its looks at itself first."""
+    order = sorted(heard, key=lambda stack: stack != "self")
+    fits = [stack for stack in order if heard[stack].shape[-1] == len(read)]
+    return {stack: _placed(run, stack, heard[stack], read, read) for stack in fits}
+
+
+def _gone_on(run: Run, asked: str) -> tuple[str, Any]:
+    """Let a language model go on, and read prompt and continuation at once."""
+    if run.recipe.task != "language-modelling":
+        raise UsageError(
+            f"only a language model goes on with a text. This is a run of {run.recipe.task}.",
+            "Leave --continue out.",
+        )
+    answered = run.task.answer(run.model, [asked])[0]
+    (ids,) = run.task.encode([(asked,)])[0]
+    whole = [*ids[:-1], *answered.ids][: run.recipe.text.longest - 1]
+    return answered.text, run.task.pad([([*whole, ids[-1]],)])
 
 
 def _answer(run: Run, asked: str) -> str:
@@ -106,21 +252,31 @@ def _answer(run: Run, asked: str) -> str:
         return ""
 
 
-def trace_translation(run: Run, source: str, target: str | None = None) -> Trace:
-    """Translate ``source``, or take ``target`` as the translation, and record every look."""
-    if target is None:
-        target = run.task.answer(run.model, [source], cut=True)[0].text
-    store_row = run.task.encode([(source, target)])[0]
-    batch = run.task.pad([store_row])
-    with torch.inference_mode(), listen(run.model, "cross.part.weights") as heard:
-        run.task.states(run.model.eval(), batch)
-    layers = [weights[0][0] for weights in heard.values()]
+def _placed(
+    run: Run,
+    stack: str,
+    weights: NDArray[np.float32],
+    columns: Sequence[int],
+    rows: Sequence[int],
+) -> Trace:
+    """Put words beside the weights of one stack."""
     tokenizer = run.tokenizer
+    hops = weights.shape[-2]
+    special = tuple(n for n, id in enumerate(columns) if tokenizer.is_special(id))
+    looked = tuple(word.tokens for word in tokenizer.words(columns))
+    own = stack in OF_ITSELF
     return Trace(
-        source=tuple(tokenizer.tokens(store_row[0])),
-        target=tuple(tokenizer.tokens(store_row[1])),
-        weights=torch.stack(layers).float().numpy(),
-        source_words=tuple(word.tokens for word in tokenizer.words(store_row[0])),
-        target_words=tuple(word.tokens for word in tokenizer.words(store_row[1])),
-        answer=target,
+        source=tuple(tokenizer.tokens(columns)),
+        target=tuple(f"hop {n + 1}" for n in range(hops))
+        if stack == "pool"
+        else tuple(tokenizer.tokens(rows)),
+        weights=weights,
+        source_words=looked,
+        target_words=singly(hops)
+        if stack == "pool"
+        else tuple(word.tokens for word in tokenizer.words(rows)),
+        own=own,
+        stack=stack,
+        sinks=special or (0,),
+        ids=tuple(columns),
     )

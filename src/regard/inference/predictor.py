@@ -4,6 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from regard.run import Run
 from regard.tasks.from_recipe import examples, read_examples
 from regard.tasks.task import Answered, Measured
@@ -33,14 +36,44 @@ class Predictor:
         while chunk := list(islice(iterator, ASKED_AT_ONCE)):
             yield from self.predict(chunk, truncate=truncate)
 
+    def encode(self, texts: str | Sequence[str]) -> NDArray[np.float32]:
+        """Give a vector for each text: a searcher's own, else the mean of the body's states."""
+        asked = [texts] if isinstance(texts, str) else list(texts)
+        task, model = self.run.task, self.run.model
+        found = task.vectors(model, asked)
+        return found.numpy()
+
+    def encode_all(self, texts: Iterable[str]) -> Iterator[Answered]:
+        """Give the vectors of a stream of any length, a bounded number of texts at a time."""
+        iterator = iter(texts)
+        while chunk := list(islice(iterator, ASKED_AT_ONCE)):
+            for vector in self.encode(chunk).tolist():
+                yield Answered("", 0.0, 0, vector=tuple(vector))
+
     def evaluate(
-        self, *, split: str = "test", files: Sequence[str] = (), most: int = 100_000
+        self,
+        *,
+        split: str = "test",
+        files: Sequence[str] = (),
+        fields: Sequence[str] = (),
+        most: int = 100_000,
     ) -> Measured:
-        """Measure on a split of the recipe, or on other files of the same kind."""
+        """Measure on a split of the recipe, or on other files, whose columns may be others."""
         recipe = self.run.recipe
+        if fields:
+            data = recipe.data.model_copy(update={"fields": tuple(fields)})
+            recipe = recipe.model_copy(update={"data": data})
         given = read_examples(recipe, files, "test") if files else examples(recipe, split)()
         found = list(islice(given, most))
         return self.run.task.measure(self.run.model, found, quick=False)
+
+    def examples(
+        self, *, split: str = "test", files: Sequence[str] = (), most: int = 100_000
+    ) -> Iterator[tuple[str, ...]]:
+        """Read examples of a split of the recipe, or of other files of the same kind."""
+        recipe = self.run.recipe
+        given = read_examples(recipe, files, "test") if files else examples(recipe, split)()
+        return islice(given, most)
 
 
 def load(path: str | Path) -> Predictor:

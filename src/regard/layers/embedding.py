@@ -112,13 +112,22 @@ class Ngrams(nn.Module):
         boundary: The id that ends a document.
         dropout: Share of the runs left out while training, each run as a whole: otherwise those
             seen once are learned by heart, and the tokens alone learn too little.
+        lazy: Whether gradients name only the rows that were read.
 
     """
 
     def __init__(
-        self, longest: int, *, rows: int, width: int, boundary: int, dropout: float = 0.0
+        self,
+        longest: int,
+        *,
+        rows: int,
+        width: int,
+        boundary: int,
+        dropout: float = 0.0,
+        lazy: bool = False,
     ) -> None:
         super().__init__()
+        self.lazy = lazy
         self.dropout = Dropout(dropout)
         self.longest, self.rows, self.boundary = longest, rows, boundary
         self.tables = nn.ParameterList(torch.zeros(rows, width) for _ in range(longest - 1))
@@ -135,7 +144,7 @@ class Ngrams(nn.Module):
             memory["ids"] = every[:, -reach:]
         found = []
         for run, table in zip(self._runs(every, ids.shape[1]), self.tables, strict=True):
-            vectors = nn.functional.embedding(run % self.rows, table)
+            vectors = nn.functional.embedding(run % self.rows, table, sparse=self.lazy)
             if self.training and self.dropout.share:
                 vectors = vectors * self.dropout(vectors.new_ones(*ids.shape, 1))
             found.append(vectors)

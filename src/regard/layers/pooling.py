@@ -15,7 +15,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from regard.layers.attention import attend, dot, softmax
+from regard.layers.attention import Attended, attend, dot, softmax
+from regard.layers.diversity import frobenius
 from regard.layers.tap import Tap
 
 States = Float[Tensor, "batch position width"]
@@ -93,27 +94,30 @@ class AttentionPool(nn.Module):
         width: Size of one state.
         hops: Number of looks, and of states returned.
         features: Size of the space in which queries and keys meet.
+        biases: Whether keys have a bias, as HAN's do and those of Lin et al. do not.
 
     """
 
-    def __init__(self, width: int, hops: int = 1, *, features: int) -> None:
+    def __init__(self, width: int, hops: int = 1, *, features: int, biases: bool = True) -> None:
         super().__init__()
-        self.to_key = nn.Linear(width, features)
+        self.to_key = nn.Linear(width, features, bias=biases)
         self.queries = nn.Parameter(torch.empty(hops, features).normal_(std=features**-0.5))
         self.weights = Tap()
 
     def forward(self, states: States, *, visible: Visible) -> Float[Tensor, "batch hop width"]:
+        return self.look(states, visible=visible).mixed[:, 0]
+
+    def look(self, states: States, *, visible: Visible) -> Attended:
+        """Mix the states once for each query, and say how."""
         query = self.queries.expand(states.shape[0], 1, -1, -1)
         key = torch.tanh(self.to_key(states))[:, None]
         value = states[:, None]
-        mixed, weights = attend(query, key, value, score=dot, select=softmax, visible=visible)
-        self.weights(weights)
-        return mixed[:, 0]
+        attended = attend(query, key, value, score=dot, select=softmax, visible=visible)
+        self.weights(attended.weights)
+        return attended
 
     def diversity_penalty(
         self, weights: Float[Tensor, "batch 1 hop position"]
     ) -> Float[Tensor, " batch"]:
-        """‖A·Aᵀ - I‖²: how much the hops look at the same words (Lin et al. 2017, eq. 8)."""
-        looks = weights[:, 0]
-        alike = looks @ looks.mT - torch.eye(looks.shape[1]).to(looks)
-        return alike.square().sum(dim=(1, 2))
+        """How much the hops look at the same words (Lin et al. 2017, eq. 8)."""
+        return frobenius(weights[:, 0])

@@ -26,23 +26,26 @@ class Recurrent(nn.Module):
         width: Size of one state; even if not causal, as each direction has half of it.
         cell: The recurrent cell.
         causal: Whether positions hear only from those before them.
+        entering: Size of the states that enter, where it is another.
 
     """
 
-    def __init__(self, width: int, *, cell: Cell = "gru", causal: bool) -> None:
+    def __init__(
+        self, width: int, *, cell: Cell = "gru", causal: bool, entering: int | None = None
+    ) -> None:
         super().__init__()
         if not causal and width % 2:
             raise ValueError(
                 f"Each of the two directions has half of the width, so width must be even. "
                 f"Got width={width}; {width + 1} fits."
             )
-        hidden = width if causal else width // 2
-        self.onward = _CELLS[cell](width, hidden, batch_first=True)
-        self.back = None if causal else _CELLS[cell](width, hidden, batch_first=True)
+        hidden, entering = width if causal else width // 2, entering or width
+        self.onward = _CELLS[cell](entering, hidden, batch_first=True)
+        self.back = None if causal else _CELLS[cell](entering, hidden, batch_first=True)
 
     def forward(
         self,
-        states: Float[Tensor, "batch position width"],
+        states: Float[Tensor, "batch position entering"],
         *,
         visible: Bool[Tensor, "#batch 1 #position key"],
         memory: Memory | None = None,

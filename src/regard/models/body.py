@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from regard.layers.embedding import Embedding
 from regard.layers.memory import Memory
-from regard.models.stack import Stack, StackMemory
+from regard.models.stack import Bare, Stack, StackMemory
 
 
 @dataclass
@@ -38,11 +38,11 @@ class Body(nn.Module):
 
     Args:
         reading: Turns ids into states.
-        stack: The blocks.
+        stack: The blocks, or mixers alone; these have no memory.
 
     """
 
-    def __init__(self, reading: Embedding, stack: Stack) -> None:
+    def __init__(self, reading: Embedding, stack: Stack | Bare) -> None:
         super().__init__()
         self.reading, self.stack = reading, stack
 
@@ -67,6 +67,7 @@ class Body(nn.Module):
 
     def memory(self) -> BodyMemory:
         """Return an empty memory for this body."""
+        assert isinstance(self.stack, Stack), "mixers alone have no memory"
         return BodyMemory(Memory(), self.stack.memory())
 
 

@@ -117,12 +117,22 @@ class LabelHead(nn.Module):
         width: Size of that state.
         labels: How many labels there are.
         dropout: Share of the pooled state dropped while training.
+        normed: Whether the pooled state is brought to mean 0 and variance 1 first.
 
     """
 
-    def __init__(self, pool: nn.Module, width: int, labels: int, *, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        pool: nn.Module,
+        width: int,
+        labels: int,
+        *,
+        dropout: float = 0.0,
+        normed: bool = False,
+    ) -> None:
         super().__init__()
         self.pool, self.dropout = pool, Dropout(dropout)
+        self.norm = nn.LayerNorm(width, elementwise_affine=False) if normed else nn.Identity()
         self.to_logits = nn.Linear(width, labels)
 
     def forward(
@@ -131,4 +141,5 @@ class LabelHead(nn.Module):
         *,
         visible: Bool[Tensor, "#batch 1 1 position"],
     ) -> Float[Tensor, "batch label"]:
-        return self.to_logits(self.dropout(self.pool(states, visible=visible).flatten(1)))
+        pooled = self.pool(states, visible=visible).flatten(1)
+        return self.to_logits(self.dropout(self.norm(pooled)))

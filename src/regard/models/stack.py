@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from regard.layers.block import Block, BlockMemory
+from regard.layers.dropout import Dropout
 
 StackMemory = list[BlockMemory]
 """What every block of one stack keeps between two steps, in the blocks' order."""
@@ -54,3 +55,30 @@ class Stack(nn.Module):
     def memory(self) -> StackMemory:
         """Return an empty memory for this stack."""
         return [BlockMemory() for _ in self.blocks]
+
+
+class Bare(nn.Module):
+    """Mixers on one another and nothing else: no sums, norms or feed-forward.
+
+    This is how HAN and the structured embedding read (Yang et al. 2016, Lin et al. 2017).
+
+    Args:
+        mixers: The mixers, first one first.
+        dropout: Share of what each mixer says that is dropped while training.
+
+    """
+
+    def __init__(self, mixers: Sequence[nn.Module], *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(mixers)
+        self.dropout = Dropout(dropout)
+
+    def forward(
+        self,
+        states: Float[Tensor, "batch position entering"],
+        *,
+        visible: Bool[Tensor, "#batch 1 #position key"],
+    ) -> Float[Tensor, "batch position width"]:
+        for mixer in self.blocks:
+            states = self.dropout(mixer(states, visible=visible))
+        return states

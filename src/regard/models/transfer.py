@@ -4,6 +4,7 @@
     into a decoder (causal body)    writing.*      ← body.reading.*    decoder.*    ← body.stack.*
     into an encoder (any other)     reading.*      ← body.reading.*    encoder.*    ← body.stack.*
     from a translator's encoder     body.reading.* ← reading.*         body.stack.* ← encoder.*
+    between models that write       the same names; also copying.* if both copy
 
 A decoder's looks into another text have nothing to carry: they begin anew. Pretraining and then
 another head: Radford et al. 2018, Devlin et al. 2019; a decoder from a language model: Ramachandran
@@ -110,7 +111,8 @@ def _routes(
     if to_body:
         return _BODY if from_body else _FROM_ENCODER
     if not from_body:
-        return _TRANSLATOR
+        both = all(any(n.startswith("copying.") for n in names) for names in (own, theirs))
+        return (*_TRANSLATOR, ("copying.", "copying.")) if both else _TRANSLATOR
     if what == "embedding":
         return _INTO_TABLES
     if not causal:

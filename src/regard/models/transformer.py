@@ -2,20 +2,34 @@
 
     context = encoder(reading(source))
     states  = decoder(writing(begin + target[:-1]), looking into context)
-    logits  = head(states)
+    logits  = head(states)                    or, with copying: head(states) and where states point
 
 With post-norm blocks, sinusoids, one shared table and no attention biases this is the 2017 model
 to the parameter (Vaswani et al. 2017, §3): 63,045,632 at width 512 and 37,000 shared tokens.
 """
 
+from typing import NamedTuple
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from regard.layers.block import BlockMemory
 from regard.layers.embedding import Embedding
 from regard.layers.visibility import padding
+from regard.models.copying import Copying, Pointed, mixture
 from regard.models.heads import TokenHead
 from regard.models.stack import Stack
+
+
+class Passed(NamedTuple):
+    """What one pass over source and target made."""
+
+    states: Float[Tensor, "batch query width"]
+    """The decoder's, before each token that follows the target."""
+    context: Float[Tensor, "batch key width"]
+    """The encoder's."""
+    context_visible: Bool[Tensor, "batch 1 1 key"]
 
 
 class Transformer(nn.Module):
@@ -27,6 +41,7 @@ class Transformer(nn.Module):
         writing: Turns target ids into states; the same object as ``reading`` if they share.
         decoder: The causal stack that writes; its blocks look into the encoder's states.
         head: Turns the decoder's states into logits.
+        copying: Points at tokens of the source; None for a model that only writes.
 
     """
 
@@ -37,11 +52,12 @@ class Transformer(nn.Module):
         writing: Embedding,
         decoder: Stack,
         head: TokenHead,
+        copying: Copying | None = None,
     ) -> None:
         super().__init__()
         self.reading, self.encoder = reading, encoder
         self.writing, self.decoder = writing, decoder
-        self.head = head
+        self.head, self.copying = head, copying
 
     def encode(
         self, source: Int[Tensor, "batch key"], *, visible: Bool[Tensor, "batch 1 1 key"]
@@ -61,14 +77,33 @@ class Transformer(nn.Module):
 
         ``target`` begins with the token of beginning: what comes in at n speaks for n + 1.
         """
+        return self.passed(
+            source, target, source_lengths=source_lengths, target_lengths=target_lengths
+        ).states
+
+    def passed(
+        self,
+        source: Int[Tensor, "batch key"],
+        target: Int[Tensor, "batch query"],
+        *,
+        source_lengths: Int[Tensor, " batch"],
+        target_lengths: Int[Tensor, " batch"],
+    ) -> Passed:
+        """Do the same, and keep what was read; see :meth:`pointed`."""
         context_visible = padding(source_lengths, source.shape[1])
         context = self.encode(source, visible=context_visible)
-        return self.decoder(
+        states = self.decoder(
             self.writing(target),
             visible=padding(target_lengths, target.shape[1]),
             context=context,
             context_visible=context_visible,
         )
+        return Passed(states, context, context_visible)
+
+    def pointed(self, passed: Passed) -> Pointed:
+        """Say where each state points; only for a model that copies."""
+        assert self.copying is not None
+        return self.copying(passed.states, passed.context, visible=passed.context_visible)
 
     def steps(
         self, source: Int[Tensor, "batch key"], *, source_lengths: Int[Tensor, " batch"]
@@ -88,10 +123,13 @@ class TransformerSteps:
     """
 
     def __init__(self, model: Transformer, source: Tensor, source_lengths: Tensor) -> None:
-        self.model = model
+        self.model, self.source = model, source
         self.context_visible = padding(source_lengths, source.shape[1])
         self.context: Tensor | None = model.encode(source, visible=self.context_visible)
         self.memory = model.decoder.memory()
+        self.pointer = BlockMemory()
+        self.looked: Tensor | None = None
+        """Where each row's newest state points, if the model copies."""
         self.written = 0
 
     def advance(self, newest: Int[Tensor, " row"]) -> Float[Tensor, "row token"]:
@@ -105,13 +143,26 @@ class TransformerSteps:
             context_visible=self.context_visible,
             memory=self.memory,
         )
+        logits = self._mixed(states)[:, 0]
         self.context = None  # its keys and values are in the memory now
-        return self.model.head(states[:, 0])
+        return logits
+
+    def _mixed(self, states: Tensor) -> Float[Tensor, "row 1 token"]:
+        """Logits of what is written, or log p where something may be copied as well."""
+        logits = self.model.head(states)
+        if self.model.copying is None:
+            return logits
+        pointed = self.model.copying(
+            states, self.context, visible=self.context_visible, memory=self.pointer.cross
+        )
+        self.looked = pointed.weights[:, 0]
+        return mixture(pointed, logits, source=self.source)
 
     def keep(self, rows: Int[Tensor, " kept"]) -> None:
         """Go on with these rows, in this order."""
         if self.context is not None:
             self.context = self.context.index_select(0, rows)
         self.context_visible = self.context_visible.index_select(0, rows)
-        for memory in self.memory:
+        self.source = self.source.index_select(0, rows)
+        for memory in (*self.memory, self.pointer):
             memory.keep(rows)

@@ -35,6 +35,22 @@ class DecodingSettings(Settings):
     """The most tokens an answer may have."""
     extra_length: PositiveInt = 50
     """The most tokens an answer may be longer than its source (the 2017 paper)."""
+    longest_share: PositiveFloat | None = None
+    """The most tokens an answer may have as a share of its source's; leave out for no such
+    limit."""
+    shortest: NonNegativeInt = 0
+    """The fewest tokens an answer has, if it can go on at all."""
+    shortest_share: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
+    """The fewest tokens an answer has as a share of its source's."""
+    no_repeat: NonNegativeInt = 0
+    """Runs of this many tokens come only once in an answer (Paulus et al. 2018 have 3 words); 0
+    lets them come again."""
+    coverage: NonNegativeFloat = 0.0
+    """``beam``, with ``model.copying``: what pointing again at what was pointed at before takes
+    from a log-probability."""
+    lead: PositiveInt | None = None
+    """Summarization: sentences at the beginning of a document that the baseline takes for its
+    summary; leave out for the number whose length is nearest to the training summaries'."""
 
     @model_validator(mode="after")
     def _sampling_is_asked_for(self) -> "DecodingSettings":
@@ -46,4 +62,26 @@ class DecodingSettings(Settings):
                     f'decoding.method is "{self.method}"',
                     f'Set the method to "sample", or take {name} out',
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _limits_leave_room(self) -> "DecodingSettings":
+        if self.shortest > self.longest:
+            raise Refused(
+                f"decoding.shortest = {self.shortest} is more than decoding.longest = "
+                f"{self.longest}",
+                f"Set shortest to at most {self.longest}",
+            )
+        if self.longest_share is not None and self.shortest_share > self.longest_share:
+            raise Refused(
+                f"decoding.shortest_share = {self.shortest_share:g} is more than "
+                f"decoding.longest_share = {self.longest_share:g}",
+                "Set shortest_share to at most the other",
+            )
+        if self.coverage and self.method != "beam":
+            raise Refused(
+                f"decoding.coverage = {self.coverage:g} chooses among the beginnings of a beam, "
+                f'but decoding.method is "{self.method}"',
+                'Set the method to "beam", or take coverage out',
+            )
         return self

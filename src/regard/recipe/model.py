@@ -11,6 +11,8 @@ from pydantic import (
     model_validator,
 )
 
+from regard.recipe.documents import DocumentSettings
+from regard.recipe.head import HeadSettings
 from regard.recipe.settings import Refused, Settings
 from regard.recipe.start import StartSettings
 
@@ -26,8 +28,9 @@ class AttentionSettings(Settings):
     """Number of looks each layer takes at once; must divide ``model.width``."""
     score: Literal["scaled-dot", "dot", "additive"] = "scaled-dot"
     """How a key answers a query: by their dot product, scaled or plain, or by a small network."""
-    select: Literal["softmax", "argmax"] = "softmax"
-    """Where a query looks: everywhere a little, or at the single best key."""
+    select: Literal["softmax", "log-length", "argmax"] = "softmax"
+    """Where a query looks: everywhere a little; more sharply the longer the text; or at the best
+    key alone."""
     window: PositiveInt | None = None
     """How many positions away a query may look; leave out to let it look anywhere."""
     normed: bool = False
@@ -138,35 +141,14 @@ class EmbeddingSettings(Settings):
     """How many vectors the runs of one length share."""
     ngram_dropout: Share = 0.0
     """Share of the runs left out while training, so that they are not merely learned by heart."""
+    ngram_lazy: bool = False
+    """Whether a step moves only the vectors of the runs it has read, and weight decay is paid every
+    32 steps: several times faster where ``ngram_rows`` is large, and nearly the same."""
     segments: NonNegativeInt = 0
     """How many kinds of span a row may hold, each with a vector of its own; BERT has 2. A sentence
     pair with 4 also tells the tokens that both texts have from those that one has."""
     norm: bool = False
     """Whether the sum of the vectors is normed before it enters the first block, as BERT does."""
-
-    @model_validator(mode="after")
-    def _there_are_runs_to_leave_out(self) -> "EmbeddingSettings":
-        if self.ngram_dropout and self.ngrams == 1:
-            raise Refused(
-                f"model.embedding.ngram_dropout = {self.ngram_dropout:g} has no effect while "
-                "model.embedding.ngrams is 1",
-                "Set ngrams to 2 or more, or take ngram_dropout out",
-            )
-        return self
-
-
-class HeadSettings(Settings):
-    """How states become answers."""
-
-    bias: bool = False
-    """Whether every token has a bias of its own when it is written."""
-    transform: bool = False
-    """Whether states pass a dense layer and a norm before they are compared, as BERT's do."""
-    pooling: Literal["cls", "first", "last", "mean", "max", "mean-max", "attention"] = "mean"
-    """How the states of a text become one: the first through a dense layer (BERT's [CLS]), the
-    first or last as it is, their mean, their maximum, both, or a learned look."""
-    dropout: Share = 0.1
-    """Share of the pooled state dropped while training, before it becomes a label."""
 
 
 class ModelSettings(Settings):
@@ -174,8 +156,9 @@ class ModelSettings(Settings):
 
     width: PositiveInt = 192
     """Size of the state that stands for one token."""
-    depth: PositiveInt = 3
-    """Number of blocks stacked on one another; in a translator, those of the encoder."""
+    depth: NonNegativeInt = 3
+    """Number of blocks stacked on one another; in a translator, those of the encoder. With none a
+    text is the sum of its tokens' vectors."""
     decoder_depth: PositiveInt = 2
     """Number of blocks of the decoder; shallow decoders answer faster."""
     feed_forward: PositiveInt = 768
@@ -186,6 +169,9 @@ class ModelSettings(Settings):
     """How states are brought to one scale."""
     norm_order: Literal["pre", "post"] = "pre"
     """Whether states are normed before each part or after it is added (the 2017 paper)."""
+    last_norm: bool = True
+    """``pre``: whether states are normed after the last block. Without, a token whose vector is
+    long counts for more when states are pooled."""
     norm_epsilon: PositiveFloat | None = None
     """Keeps the norm of a state of zeros finite; leave out for 1e-5 (layer) or 1e-6 (rms)."""
     biases: bool = False
@@ -201,15 +187,43 @@ class ModelSettings(Settings):
     writes: Literal["seen", "all"] = "seen"
     """Which tokens can be written: those seen on the target side and single bytes, or all. In a
     language model those never seen share one logit instead."""
+    copying: bool = False
+    """Whether a model that writes may also point at a token of its source and take it over: names
+    and numbers never seen in training then come through (See et al. 2017)."""
     soft_cap: NonNegativeFloat = 0.0
     """Bend logits smoothly into ±soft_cap; 0 leaves them as they are."""
     causal: bool | None = None
     """Whether a position sees only what came before it; leave out for what the task needs."""
+    bare: bool = False
+    """Labels: whether blocks are their mixer alone, without sums, norms and feed-forward, as in
+    the papers of HAN and of the structured embedding."""
+    states: PositiveInt | None = None
+    """``bare``: size of the states a recurrent mixer ends in, where it is not ``width``."""
     mixer: Mixer = AttentionSettings()
     position: Position = SinusoidalSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     head: HeadSettings = HeadSettings()
+    documents: DocumentSettings = DocumentSettings()
     start: StartSettings = StartSettings()
+
+    @property
+    def ends_in(self) -> int:
+        """Size of the states that a body ends in."""
+        return self.states or self.width
+
+    @model_validator(mode="after")
+    def _there_are_runs_to_leave_out(self) -> "ModelSettings":
+        chosen = self.embedding
+        told = {"ngram_dropout": f"{chosen.ngram_dropout:g}", "ngram_lazy": "true"}
+        for name, value in told.items():
+            # A run that is begun from may have runs of tokens, though nothing is said of them here.
+            if chosen.ngrams == 1 and self.start.run is None and getattr(chosen, name):
+                raise Refused(
+                    f"model.embedding.{name} = {value} has no effect while "
+                    "model.embedding.ngrams is 1",
+                    f"Set ngrams to 2 or more, or take {name} out",
+                )
+        return self
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> "ModelSettings":
@@ -240,6 +254,23 @@ class ModelSettings(Settings):
                 'model.position.joined = "concatenated" leaves part of a state to the position, so '
                 "the table of tokens is narrower than a state and cannot also write tokens; set "
                 "model.tied to false"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _documents_fit(self) -> "ModelSettings":
+        read, pooling, mixer = self.documents.read, self.head.pooling, self.mixer.kind
+        if read == "sentences" and pooling != "attention":
+            raise Refused(
+                'model.documents.read = "sentences" ends in a look at the sentences, but '
+                f'model.head.pooling is "{pooling}"',
+                'Set model.head.pooling to "attention"',
+            )
+        if self.states is not None and not (self.bare and mixer == "recurrent"):
+            raise Refused(
+                f"model.states = {self.states} is where a bare recurrent mixer ends, but "
+                f'model.bare is {str(self.bare).lower()} and model.mixer.kind is "{mixer}"',
+                "Set bare to true and the mixer to recurrent, or take states out",
             )
         return self
 

@@ -6,6 +6,7 @@ from pydantic import NonNegativeInt, model_validator
 
 from regard.recipe.data import DataSettings
 from regard.recipe.decoding import DecodingSettings
+from regard.recipe.denoising import DenoisingSettings
 from regard.recipe.model import (
     LearnedSettings,
     ModelSettings,
@@ -13,9 +14,13 @@ from regard.recipe.model import (
     SinusoidalSettings,
 )
 from regard.recipe.pretraining import PretrainingSettings
+from regard.recipe.retrieval import RetrievalSettings
 from regard.recipe.settings import Refused, Settings
 from regard.recipe.text import TextSettings
 from regard.recipe.training import TrainingSettings
+
+ENCODER_DECODERS = ("translation", "summarization", "denoising")
+"""Tasks whose model reads one text and writes another."""
 
 
 class Recipe(Settings):
@@ -25,8 +30,12 @@ class Recipe(Settings):
         "translation",
         "language-modelling",
         "masked-pretraining",
+        "document-pretraining",
         "classification",
         "sentence-pair",
+        "summarization",
+        "denoising",
+        "retrieval",
     ]
     """What the model is to answer."""
     seed: NonNegativeInt = 1
@@ -35,6 +44,8 @@ class Recipe(Settings):
     data: DataSettings
     model: ModelSettings = ModelSettings()
     pretraining: PretrainingSettings = PretrainingSettings()
+    denoising: DenoisingSettings = DenoisingSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
     training: TrainingSettings = TrainingSettings()
     decoding: DecodingSettings = DecodingSettings()
 
@@ -50,6 +61,85 @@ class Recipe(Settings):
                 f"text.longest = {self.text.longest} lets in texts that model.position.positions "
                 f"= {place.positions} cannot number",
                 f"Set text.longest to at most {place.positions}, or give more positions",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _copying_has_a_source(self) -> "Recipe":
+        copying, training = self.model.copying, self.training
+        if copying and self.task not in ENCODER_DECODERS:
+            raise Refused(
+                f'model.copying takes tokens of a source over, and task "{self.task}" has none',
+                "Take copying out",
+            )
+        if not copying and (training.coverage or self.decoding.coverage):
+            name = "training.coverage" if training.coverage else "decoding.coverage"
+            raise Refused(
+                f"{name} is about where a model points, but model.copying is false",
+                "Set model.copying to true, or take coverage out",
+            )
+        if copying and training.consistency:
+            raise Refused(
+                f"training.consistency = {training.consistency:g} compares what two passes write, "
+                "but model.copying lets them copy as well",
+                "Set one of them only",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _documents_are_read_once(self) -> "Recipe":
+        if self.task != "denoising" and self.denoising != DenoisingSettings():
+            raise Refused(
+                f'the table [denoising] has no effect while task is "{self.task}"',
+                'Set task to "denoising", or take the table out',
+            )
+        if self.task not in ("summarization", "denoising"):
+            return self
+        parts = ("windows", "head-tail") if self.task == "denoising" else ("windows",)
+        if self.text.overlong in parts:
+            raise Refused(
+                f'text.overlong is "{self.text.overlong}", but the task {self.task} reads a '
+                "document once, in one piece" + (" or two" if len(parts) == 1 else ""),
+                'Set text.overlong to "head"',
+            )
+        if self.model.start.lexicon:
+            raise Refused(
+                f"model.start.lexicon learns a translator's lexicon, but the task is {self.task}",
+                "Take lexicon out",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _labels_are_asked_for(self) -> "Recipe":
+        model = self.model
+        asked = {
+            "model.documents.read": model.documents.read == "sentences",
+            "model.bare": model.bare,
+            'model.head.pooling = "hops"': model.head.pooling == "hops",
+        }
+        tasks = {"model.documents.read": ("classification",)}
+        for name, set_so in asked.items():
+            fitting = tasks.get(name, ("classification", "sentence-pair"))
+            if set_so and self.task not in fitting:
+                raise Refused(
+                    f"{name} is for labels of texts (task {' or '.join(fitting)}), but task is "
+                    f'"{self.task}"',
+                    "Take it out, or set another task",
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _retrieval_is_asked_for(self) -> "Recipe":
+        if self.task != "retrieval" and self.retrieval != RetrievalSettings():
+            raise Refused(
+                f'the table [retrieval] has no effect while task is "{self.task}"',
+                'Set task to "retrieval", or take the table out',
+            )
+        if self.retrieval.term_weights != "even" and self.model.head.pooling != "mean":
+            raise Refused(
+                "retrieval.term_weights weigh a mean, but model.head.pooling is "
+                f'"{self.model.head.pooling}"',
+                'Set pooling to "mean", or term_weights to "even"',
             )
         return self
 

@@ -24,7 +24,8 @@ class TextSettings(Settings):
     """The most tokens one text may have, or the length of a language model's windows."""
     overlong: Literal["leave-out", "head", "head-tail", "windows"] = "leave-out"
     """What is done with a longer text in training: it is left out and counted; for labelled texts
-    also: keep its beginning, its beginning and end, or a part of it drawn anew each time."""
+    and documents to be summarized also: keep its beginning, or its beginning and end; for labelled
+    texts also a part of it drawn anew each time."""
 
     @model_validator(mode="after")
     def _dropout_drops_merges(self) -> "TextSettings":

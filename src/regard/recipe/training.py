@@ -109,6 +109,9 @@ class TrainingSettings(Settings):
     """Classification: whether every example counts the same, or every label in sum."""
     consistency: NonNegativeFloat = 0.0
     """R-Drop: how much two passes with different dropout are drawn together; doubles the cost."""
+    coverage: NonNegativeFloat = 0.0
+    """With ``model.copying``: weight of the loss on pointing again at what was pointed at before
+    (See et al. 2017)."""
     clip: NonNegativeFloat = 1.0
     """The longest gradient taken as it is; longer ones are shortened. 0 switches it off."""
     ema: Share = 0.0

@@ -3,26 +3,33 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from regard.data.record import Request
-from regard.data.source import Reading, find
+from regard.data.source import Reading
 from regard.data.split import from_the_end, held_out
 from regard.errors import DataError, UsageError
 from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.classification import Classification
 from regard.tasks.labelling.sentence_pair import SentencePair
 from regard.tasks.language.language_modelling import LanguageModelling
+from regard.tasks.pretraining.document_pretraining import DocumentPretraining
 from regard.tasks.pretraining.masked_pretraining import MaskedPretraining
+from regard.tasks.retrieval.retrieval import Retrieval
 from regard.tasks.task import Examples, Task, Texts
 from regard.tasks.translation import Translation
+from regard.tasks.writing.denoising import Denoising
+from regard.tasks.writing.summarization import Summarization
 from regard.text.from_recipe import tokenizer_from_recipe
 from regard.text.tokenizer import Tokenizer
 
 TASKS: dict[str, type[Task]] = {
     "translation": Translation,
     "masked-pretraining": MaskedPretraining,
+    "document-pretraining": DocumentPretraining,
     "language-modelling": LanguageModelling,
     "classification": Classification,
     "sentence-pair": SentencePair,
+    "summarization": Summarization,
+    "denoising": Denoising,
+    "retrieval": Retrieval,
 }
 
 
@@ -73,10 +80,9 @@ def first(source: Examples, most: int) -> list[Texts]:
 
 def read_examples(recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Texts]:
     """Read files as the recipe says; an example that the task cannot take is named by its place."""
-    data, task = recipe.data, TASKS[recipe.task]
-    request = Request(task.fields, data.fields, data.languages, data.label_separator)
-    found = find(files, request, format=data.format, split=split)
-    for record in Reading(found, skip=data.on_bad_line == "skip"):
+    task = TASKS[recipe.task]
+    found = task.records(recipe, files, split)
+    for record in Reading(found, skip=recipe.data.on_bad_line == "skip"):
         if refusal := task.refusal(recipe, record.fields):
             problem, remedy = refusal
             raise DataError(f"{record.file}:{record.line}: {problem}", remedy)

@@ -13,12 +13,18 @@ SHARES = {
     "pair_accuracy",
     "replaced_accuracy",
     "replaced_f1",
+    "rouge1",
+    "rouge2",
+    "rougel",
 }
 """Scores between 0 and 1 that people read as percent."""
 
 
 HUNDREDS = {"bleu", "chrf"}
 """Scores that reach from 0 to 100 by themselves."""
+
+RANKINGS = {"ndcg@10", "mrr@10", "recall@10", "recall@100", "map"}
+"""Scores between 0 and 1 that people read as such."""
 
 
 class Scale(NamedTuple):
@@ -35,6 +41,8 @@ def scale(name: str) -> Scale:
     """Say how scores of this name are drawn."""
     if name in SHARES:
         return Scale(100.0, "%", 1, 100.0)
+    if name in RANKINGS:
+        return Scale(1.0, "", 3, 1.0)
     return Scale(1.0, "", 1, 100.0) if name in HUNDREDS else Scale(1.0, "", 3, None)
 
 

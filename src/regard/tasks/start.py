@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from regard.errors import RunError
 from regard.models.transfer import Carried, carry
 from regard.recipe.load import make
-from regard.recipe.recipe import Recipe
+from regard.recipe.recipe import ENCODER_DECODERS, Recipe
 from regard.recipe.settings import Settings, shown
 
 TEXT = ("tokenizer", "vocabulary", "lowercase", "sample_bytes", "longest")
@@ -25,8 +25,11 @@ BODY = (
     "activation",
     "norm",
     "norm_order",
+    "last_norm",
     "biases",
     "mixer",
+    "bare",
+    "states",
     "position",
 )
 OWN = {"model.mixer.dropout"}
@@ -36,8 +39,11 @@ MAY_DIFFER = {
     "text.longest",
     "model.mixer.dropout",
     "model.mixer.window",
+    "model.embedding.ngram_dropout",
+    "model.embedding.ngram_lazy",
     "model.embedding.segments",
     "model.causal",
+    "model.copying",
 }
 """Fit whatever the other run had."""
 
@@ -58,7 +64,7 @@ def complete_from(recipe: Recipe, origin: Origin) -> Recipe:
     for table, names in (("text", {n: n for n in TEXT}), ("model", _shape(recipe, origin))):
         own, theirs = getattr(recipe, table), getattr(origin.recipe, table)
         tables[table] |= _taken(own, theirs, names, (table, table), origin)
-    answers_once = recipe.task in ("classification", "sentence-pair")
+    answers_once = recipe.task in ("classification", "sentence-pair", "retrieval")
     if answers_once and recipe.model.causal is None and is_causal(origin.recipe):
         tables["model"]["causal"] = True
     return make(tables)
@@ -83,11 +89,11 @@ def _shape(recipe: Recipe, origin: Origin) -> dict[str, str]:
         return {name: name for name in EMBEDDING}
     same = {name: name for name in BODY}
     if origin.same:
-        return {**same, "decoder_depth": "decoder_depth", "causal": "causal"}
-    if recipe.task != "translation":
+        same |= {"causal": "causal"}
+    elif recipe.task not in ENCODER_DECODERS:
         return same
-    if origin.recipe.task == "translation":
-        return {**same, "decoder_depth": "decoder_depth", "tied": "tied"}
+    if origin.same or origin.recipe.task in ENCODER_DECODERS:
+        return same | {name: name for name in ("decoder_depth", "tied", "copying")}
     if is_causal(origin.recipe):
         del same["depth"]
         return {**same, "decoder_depth": "depth"}

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.data.batch import Batch
+from regard.data.check import Report
+from regard.data.record import Found, Request
+from regard.data.source import find
 from regard.data.store import Store
 from regard.data.stream import AnyStream, Stream
 from regard.errors import UsageError
@@ -69,6 +72,10 @@ class Answered(NamedTuple):
     """Tokens of the question that did not fit and were not read."""
     probabilities: dict[str, float] = {}  # noqa: RUF012 - never written to
     """By label, where the answer is one."""
+    ids: tuple[int, ...] = ()
+    """The tokens of an answer that was written, without its ending: the search's own."""
+    vector: tuple[float, ...] = ()
+    """What a text became, where the answer is no text."""
 
 
 class Task(ABC):
@@ -96,6 +103,18 @@ class Task(ABC):
     def complete(cls, recipe: Recipe, source: Examples) -> Recipe:
         """Write into the recipe what only the training examples can say, such as the labels."""
         return recipe
+
+    @classmethod
+    def records(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Found]:
+        """Read files as the recipe says: records of as many fields as an example has."""
+        data = recipe.data
+        request = Request(cls.fields, data.fields, data.languages, data.label_separator)
+        return find(files, request, format=data.format, split=split)
+
+    @classmethod
+    def check(cls, recipe: Recipe) -> Report | None:
+        """Check data of a shape that only the task knows; None for what every task can have."""
+        return None
 
     @classmethod
     def refusal(cls, recipe: Recipe, fields: Texts) -> tuple[str, str] | None:
@@ -173,6 +192,12 @@ class Task(ABC):
     @abstractmethod
     def states(self, model: Any, batch: Batch) -> Tensor:  # noqa: ANN401
         """Run the model over a batch, for whoever listens to its taps."""
+
+    def vectors(self, model: Any, texts: Sequence[str]) -> Tensor:  # noqa: ANN401
+        """Give a vector for each text: the mean of its last states, unless a task has better."""
+        from regard.tasks.vectors import body_vectors
+
+        return body_vectors(self, model, texts)
 
     @abstractmethod
     def measure(

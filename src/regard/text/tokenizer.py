@@ -78,6 +78,10 @@ class Tokenizer:
         """SHA-256 of everything that decides which ids a text becomes."""
         return hashlib.sha256(self.canonical.encode()).hexdigest()
 
+    def is_special(self, id: int) -> bool:
+        """Say whether an id marks a place and spells nothing."""
+        return id < len(SPECIAL)
+
     def __len__(self) -> int:
         return self.size
 

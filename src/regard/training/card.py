@@ -1,5 +1,6 @@
 """The model card: what was trained, on what, how well, and how to load it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from regard.recipe.recipe import Recipe
@@ -10,8 +11,12 @@ TAGS = {
     "translation": "translation",
     "language-modelling": "text-generation",
     "masked-pretraining": "fill-mask",
+    "document-pretraining": "feature-extraction",
     "classification": "text-classification",
     "sentence-pair": "text-classification",
+    "summarization": "summarization",
+    "denoising": "text2text-generation",
+    "retrieval": "sentence-similarity",
 }
 
 
@@ -45,6 +50,7 @@ The baseline is {baseline}.
 
 {_signatures(metrics[split]["signature"])}
 
+{_cost(training["account"]) if "account" in training else ""}
 ## Use
 
 ```
@@ -66,6 +72,26 @@ A model this small knows only the kind of text it was trained on; try it on your
 on it.
 """
     return "\n".join(front) + "\n" + body
+
+
+def _cost(account: Mapping[str, Any]) -> str:
+    parameters, flops = account["parameters"], account["flops"]
+    rows = [f"| {part} | {number:,} |" for part, number in parameters["parts"].items()]
+    return "\n".join(
+        [
+            "## Cost",
+            "",
+            "| part | parameters |",
+            "|---|---|",
+            *rows,
+            f"| all; the body alone has {parameters['body']:,} | {parameters['total']:,} |",
+            "",
+            f"A step of training is {flops['step'] / 1e9:,.1f} GFLOP and holds "
+            f"{account['memory']['peak'] / 2**20:,.0f} MiB of tensors at its fullest moment,",
+            f"with texts of {account['length']} tokens; by formula, see `regard account RUN`.",
+            "",
+        ]
+    )
 
 
 def _scores(metrics: dict[str, Any]) -> str:

@@ -10,6 +10,9 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from regard import run as folders
+from regard.account.observed import observed
+from regard.account.plan import PLANS
+from regard.account.summary import account
 from regard.recipe.recipe import Recipe
 from regard.tasks.from_recipe import examples, first
 from regard.tasks.task import Measured, Texts
@@ -47,12 +50,22 @@ def finish(
         "data": prepared.store.fingerprint,
         "threads": torch.get_num_threads(),
         **({"began": began.told()} if began else {}),
+        **_account(prepared, state),
     }
     folders.write_whole(folder / folders.METRICS, json.dumps(metrics, indent=1, ensure_ascii=False))
     Journal(folder / folders.JOURNAL).write("end", step=standing.step, seconds=standing.seconds)
     card = model_card(recipe, metrics, baseline=prepared.task.baseline)
     folders.write_whole(folder / folders.CARD, card)
     folders.seal(folder)
+
+
+def _account(prepared: Prepared, state: State) -> dict[str, Any]:
+    """Say what the run costs by formula, where its task has an account."""
+    recipe, size = prepared.task.recipe, prepared.task.tokenizer.size
+    if recipe.task not in PLANS:
+        return {}
+    found = account(recipe, observed(state.model, size)).as_json()
+    return {"account": {name: found[name] for name in ("parameters", "flops", "memory", "length")}}
 
 
 def _measure(prepared: Prepared, state: State, folder: Path, watcher: Watcher) -> dict[str, Any]:

@@ -109,12 +109,13 @@ class Loop:
         seconds = sum(seconds for _, seconds in self._recent)
         finite = [stepped for stepped, _ in self._recent if stepped.finite]
         tokens = sum(stepped.tokens for stepped in finite)
-        lost = sum(stepped.loss * stepped.tokens for stepped in finite)
+        targets = sum(stepped.targets for stepped in finite)
+        lost = sum(stepped.loss * stepped.targets for stepped in finite)
         return Progress(
             step=standing.step,
             steps=self.steps,
             epoch=self.stepper.stream.place(standing.step).epoch,
-            loss=lost / max(1, tokens) if self._recent else math.nan,
+            loss=lost / max(1, targets) if self._recent else math.nan,
             rate=self._recent[-1][0].rate if self._recent else 0.0,
             tokens_per_second=tokens / max(seconds, 1e-9),
             seconds=standing.seconds,

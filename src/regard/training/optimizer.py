@@ -1,4 +1,4 @@
-"""Optimizers: AdamW and Adam from torch; Muon for the hidden matrices, in float32.
+"""Optimizers: AdamW and Adam from torch; Muon for the hidden matrices, in float32; rows alone.
 
     moved  = orthogonal(lerp(gradient, momentum))        orthogonal(G) = U·Vᵀ of G = U·S·Vᵀ
     matrix = (1 - rate·decay)·matrix - rate·√max(1, rows/columns)·moved
@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.recipe.training import AdamSettings, AdamWSettings, MuonSettings
+from regard.training.rows import RowAdam
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # Jordan 2024: steepest at zero, within 0.7..1.2 after
 
@@ -31,7 +32,9 @@ def make_optimizers(
 
     ``shares`` gives, by name, the share of the rate at which a parameter learns; 1 where left out.
     """
-    parameters: list[Tensor] = list(model.parameters())
+    lazy = lazy_tables(model)
+    others = {id(table) for table in lazy}
+    parameters: list[Tensor] = [w for w in model.parameters() if id(w) not in others]
     share = {id(w): shares.get(name, 1.0) for name, w in model.named_parameters()}
     if isinstance(settings, MuonSettings):
         hidden = hidden_matrices(model)
@@ -44,8 +47,18 @@ def make_optimizers(
             weight_decay=settings.weight_decay,
             steps=settings.newton_schulz_steps,
         )
-        return [muon, _adam(rest, settings.rest, share)]
-    return [_adam(parameters, settings, share)]
+        return [muon, _adam(rest, settings.rest, share), *_rows(lazy, settings.rest, share)]
+    return [_adam(parameters, settings, share), *_rows(lazy, settings, share)]
+
+
+def lazy_tables(model: nn.Module) -> list[Tensor]:
+    """Tables of which a step moves only the rows it has read."""
+    return [
+        table
+        for part in model.modules()
+        if getattr(part, "lazy", False)
+        for table in part.parameters()
+    ]
 
 
 def hidden_matrices(model: nn.Module) -> list[Tensor]:
@@ -88,6 +101,23 @@ def _adam(
         eps=settings.epsilon,
         fused=True,
     )
+
+
+def _rows(
+    tables: list[Tensor], settings: AdamWSettings | AdamSettings, share: Mapping[int, float]
+) -> list[torch.optim.Optimizer]:
+    if not tables:
+        return []
+    decay = settings.weight_decay if isinstance(settings, AdamWSettings) else 0.0
+    return [
+        RowAdam(
+            [{"params": w, "rate": settings.rate * s} for s, w in _by_share(tables, share)],
+            rate=settings.rate,
+            betas=settings.betas,
+            epsilon=settings.epsilon,
+            weight_decay=decay,
+        )
+    ]
 
 
 class Muon(torch.optim.Optimizer):

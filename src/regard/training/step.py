@@ -1,8 +1,8 @@
 """One step: the batch is cut into shards, their gradients are summed, every parameter moves once.
 
-    gradient = Σ over shards of ∂(sum of losses) / (number of tokens in the whole step)
+    gradient = Σ over shards of ∂(sum of losses) / (number of targets in the whole step)
 
-The loss is summed over real tokens and divided once, so that cutting a step into more shards
+The loss is summed over real targets and divided once, so that cutting a step into more shards
 changes nothing but the rounding. Every random choice in a shard is keyed by (seed, step, shard).
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 
 from regard.data.store import Store
 from regard.data.stream import AnyStream
@@ -27,8 +28,11 @@ class Stepped(NamedTuple):
     """What one step did."""
 
     loss: float
-    """Plain loss per token."""
+    """Plain loss per target."""
+    targets: int
+    """How many tokens, or labels, were to be told."""
     tokens: int
+    """How many tokens were read, on the longer side of a pair."""
     rate: float
     gradient: float
     """Length of the gradient before clipping."""
@@ -70,18 +74,19 @@ class Stepper:
         self._freeze(state, step)
         for parameter in state.parameters.values():
             parameter.grad = None
-        plain, tokens = 0.0, 0
+        plain, targets, tokens = 0.0, 0, 0
         for shard in range(self.recipe.training.shards):
             lost = self._shard(state, step, shard)
-            plain, tokens = plain + lost[0], tokens + lost[1]
-        gradients = [w.grad for w in state.parameters.values() if w.grad is not None]
-        length = float(torch.nn.utils.get_total_norm(gradients)) / tokens
+            plain, targets, tokens = plain + lost[0], targets + lost[1], tokens + lost[2]
+        gradients = [_numbers(w) for w in state.parameters.values() if w.grad is not None]
+        length = float(torch.nn.utils.get_total_norm(gradients)) / targets
         settings = self.recipe.training
         factor = rate_factor(settings.schedule, step, self.steps, width=self.recipe.model.width)
-        stepped = Stepped(plain / tokens, tokens, factor * settings.optimizer.rate, length)
+        rate = factor * settings.optimizer.rate
+        stepped = Stepped(plain / targets, targets, tokens, rate, length)
         if stepped.finite:
             shorten = min(1.0, settings.clip / (length + 1e-6)) if settings.clip else 1.0
-            torch._foreach_mul_(gradients, shorten / tokens)
+            torch._foreach_mul_(gradients, shorten / targets)
             self._move(state, factor)
         return stepped
 
@@ -93,17 +98,17 @@ class Stepper:
             for name in self.carried:
                 state.parameters[name].requires_grad_(not frozen)
 
-    def _shard(self, state: State, step: int, shard: int) -> tuple[float, int]:
+    def _shard(self, state: State, step: int, shard: int) -> tuple[float, int, int]:
         seed, shards = self.recipe.seed, self.recipe.training.shards
         numbers = self.stream.share(step, shard=shard, shards=shards)
         if not len(numbers):
-            return 0.0, 0
+            return 0.0, 0, 0
         key = (seed, SEGMENTATION, step, shard)
         batch = self.task.batch(self.store, numbers, key, progress=step / self.steps)
         with keyed(seed, DROPOUT, step, shard):
             loss = self.task.loss(state.model, batch)
         loss.smoothed.backward()
-        return loss.plain, loss.tokens
+        return loss.plain, loss.tokens, max(field.tokens for field in batch.fields)
 
     def _move(self, state: State, factor: float) -> None:
         for optimizer in state.optimizers:
@@ -111,3 +116,12 @@ class Stepper:
                 group["lr"] = factor * group["rate"]
             optimizer.step()
         state.follow()
+
+
+def _numbers(parameter: torch.nn.Parameter) -> Tensor:
+    """Return a gradient's numbers, to be measured and shortened in place; of rows, those read."""
+    assert parameter.grad is not None
+    if not parameter.grad.is_sparse:
+        return parameter.grad
+    parameter.grad = parameter.grad.coalesce()
+    return parameter.grad._values()

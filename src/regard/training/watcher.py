@@ -14,9 +14,10 @@ class Progress:
     steps: int
     epoch: int
     loss: float
-    """Plain loss per token, a running mean over the last steps."""
+    """Plain loss per target, a running mean over the last steps."""
     rate: float
     tokens_per_second: float
+    """Of tokens read, on the longer side of a pair."""
     seconds: float
     seconds_left: float
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from regard.explain.draw.frame import POLICY
-from regard.explain.draw.html import attention_page, compared, report_page
+from regard.explain.draw.html import compared, report_page
 from regard.explain.draw.page import Attention, Curve, Head, Panel, ReportData, Sample, Score
 
 HOSTILE = [
@@ -191,16 +191,17 @@ def test_a_long_text_with_many_heads_stays_below_three_megabytes():
         Head(f"layer {place // 4}, head {place % 4}", np.eye(512) + chance.random((512, 512)) / 9)
         for place in range(8)
     ]
-    page = attention_page(Attention(words, words, heads), title="long")
+    page = report_page(report(attention=Attention(words, words, heads)))
     assert len(page) < 3_000_000
     assert page.count("data:image/png") == 8
 
 
 def test_nested_lists_are_as_good_as_arrays():
     weights = [[1.0, 0.0], [0.25, 0.75]]
-    page = attention_page(Attention(["a", "b"], ["c", "d"], [Head("one", weights)]), title="t")
+    lists = Attention(["a", "b"], ["c", "d"], [Head("one", weights)])
+    page = report_page(report(attention=lists))
     arrays = Attention(["a", "b"], ["c", "d"], [Head("one", np.array(weights))])
-    assert page == attention_page(arrays, title="t")
+    assert page == report_page(report(attention=arrays))
     assert "d ← b: 75.0%" in page
 
 

@@ -1,4 +1,4 @@
-"""Corpora the package writes itself, with known truth: ``world:scenes`` and the formal languages.
+"""Corpora the package writes itself, with known truth: scenes, reviews and the formal languages.
 
 ``open_world(name, split)`` gives the records of a world as if they were read from a file.
 """
@@ -9,19 +9,20 @@ from itertools import starmap
 
 from regard.data.record import Record
 from regard.data.worlds.languages import LANGUAGES, language_split
+from regard.data.worlds.reviews import reviews as draw_reviews
 from regard.data.worlds.scenes import scenes as draw_scenes
 from regard.data.worlds.splits import to_split
 from regard.errors import UsageError
 
-WORLDS = ("scenes", *LANGUAGES)
+WORLDS = ("scenes", "reviews", *LANGUAGES)
 
 
 def open_world(name: str, split: str) -> Iterator[Record]:
-    """Give the examples of a world's split: source and target, or a string and its label."""
+    """Give the examples of a world's split: source and target, or a text and its label."""
     if name not in WORLDS:
         raise UsageError(f"world:{name} is not a world. Worlds: {', '.join(WORLDS)}.", _near(name))
     side = to_split(split)
-    pairs = _translations(side) if name == "scenes" else language_split(name, side)
+    pairs = _DRAWN[name](side) if name in _DRAWN else language_split(name, side)
     return starmap(
         lambda line, fields: Record(fields, f"world:{name}/{side}", line), enumerate(pairs, 1)
     )
@@ -29,6 +30,13 @@ def open_world(name: str, split: str) -> Iterator[Record]:
 
 def _translations(split: str) -> Iterator[tuple[str, str]]:
     return ((scene.source, scene.target) for scene in draw_scenes(split))
+
+
+def _rated(split: str) -> Iterator[tuple[str, str]]:
+    return ((review.text, review.rating) for review in draw_reviews(split))
+
+
+_DRAWN = {"scenes": _translations, "reviews": _rated}
 
 
 def _near(name: str) -> str:

@@ -1,9 +1,12 @@
-"""A page: static HTML and SVG in one file, without scripts, fonts or network.
+"""A page: HTML and SVG in one file, without fonts or network, and without scripts but our own.
 
 Its content security policy forbids everything but its own style and ``data:`` pictures, so that
-even a text that slipped through the escaping could not run or call anything.
+even a text that slipped through the escaping could not run or call anything. A page that needs the
+viewer's script names that script by its hash: no other runs.
 """
 
+import base64
+import hashlib
 from collections.abc import Sequence
 
 from regard.explain.draw import chart, svg
@@ -16,8 +19,13 @@ POLICY = (
 )
 
 
-def page(title: str, summary: str, parts: dict[str, str], *, version: str, kind: str) -> str:
-    """Put parts under their names into one page; those that are empty are left out."""
+def page(
+    title: str, summary: str, parts: dict[str, str], *, version: str, kind: str, script: str = ""
+) -> str:
+    """Put parts under their names into one page; those that are empty are left out.
+
+    ``script`` is ours, never a reader's: it goes in as it is, and is the only one to run.
+    """
     filled = {name: part for name, part in parts.items() if part}
     links = "".join(tag("a", name, href=f"#{name.lower()}") for name in filled)
     header = tag(
@@ -30,19 +38,32 @@ def page(title: str, summary: str, parts: dict[str, str], *, version: str, kind:
     sections = (
         tag("section", tag("h2", name), part, id=name.lower()) for name, part in filled.items()
     )
-    made_by = f"Made by regard {version}".strip() + ". This page loads nothing and runs nothing."
+    runs = "runs nothing but its own viewer" if script else "runs nothing"
+    made_by = f"Made by regard {version}".strip() + f". This page loads nothing and {runs}."
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy(script)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="referrer", content="no-referrer"),
         tag("title", text(title)),
         tag("style", PAGE_STYLE, chart.STYLE, svg.STYLE),
     )
-    body = tag("body", tag("main", header, *sections, tag("footer", text(made_by))))
+    body = tag(
+        "body",
+        tag("main", header, *sections, tag("footer", text(made_by))),
+        tag("script", script) if script else "",
+    )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def policy(script: str = "") -> str:
+    """Forbid everything from elsewhere, and every script but this one."""
+    if not script:
+        return POLICY
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    return f"{POLICY}; script-src 'sha256-{digest}'"
 
 
 def tabs(group: str, views: Sequence[tuple[str, str]], beside: str = "") -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from regard.explain.draw import chart, svg
 from regard.explain.draw.confusion import confusion_table
+from regard.explain.draw.document import document_html
 from regard.explain.draw.frame import page, tabs
 from regard.explain.draw.label import label
 from regard.explain.draw.markup import tag, text
@@ -20,22 +21,9 @@ from regard.explain.draw.page import (
     Score,
 )
 from regard.explain.draw.picture import Picture
+from regard.explain.draw.searches import searches_part
+from regard.explain.draw.words import NOT_A_REASON, WHAT_IT_SHOWS
 
-_WHAT_IT_IS = (
-    "Each row is a word the model wrote, each column a word it was given. The stronger a cell, the "
-    "more this head drew on that word while writing the row."
-)
-_WHAT_IT_IS_OF_ITSELF = (
-    "Each row is a word of the text, each column a word it could see. The stronger a cell, the "
-    "more this head drew on the column's word for the state of the row's."
-)
-_WHAT_IT_IS_NOT = (
-    "It shows where one head mixed information from, not why the model answered as it did. "
-    "Other heads and layers, and the path around attention, carry information too; by the time it "
-    "is looked at, a word's state already holds some of its neighbours; and other weights can lead "
-    "to the same answer. Before concluding anything from a map, take a word away and see "
-    "whether the answer changes."
-)
 _MOST_CELLS = 24_000
 """Over all heads of a page; above this, maps are pixels."""
 
@@ -46,22 +34,17 @@ def report_page(data: ReportData) -> str:
         "Scores": _scores(data.scores),
         "Curves": _curves(data.panels),
         "Confusion": confusion_table(data.confusion) if data.confusion else "",
+        "Searches": searches_part(data.searches) if data.searches else "",
         "Samples": _samples(data.samples, data.sample_words),
         "Attention": _attention(data.attention) if data.attention else "",
+        "Document": document_html(data.document) if data.document else "",
         "Recipe": _facts(data.recipe),
+        "Cost": _facts(data.cost),
         "Data": _facts(data.data),
         "Environment": _facts(data.environment),
         "Next": _commands(data.commands),
     }
     return page(data.title, data.summary, parts, version=data.version, kind="Training report")
-
-
-def attention_page(
-    attention: Attention, *, title: str, summary: str = "", version: str = ""
-) -> str:
-    """Draw one attention map with all its heads as a self-contained page."""
-    parts = {"Attention": _attention(attention)}
-    return page(title, summary, parts, version=version, kind="Explanation")
 
 
 # ── scores ───────────────────────────────────────────────────────────────────────────────────────
@@ -154,7 +137,11 @@ def _samples(samples: Sequence[Sample], words: SampleWords) -> str:
 
 def _sample(sample: Sample, names: tuple[str, str, str]) -> str:
     same = sample.answer == sample.reference
-    answer = compared(sample.answer, sample.reference)
+    answer = (
+        " ".join(_shaded(*word) for word in sample.copied)
+        if sample.copied
+        else compared(sample.answer, sample.reference)
+    )
     answer += tag("span", "✓ as expected", class_="same") if same else ""
     return tag(
         "tr",
@@ -162,6 +149,12 @@ def _sample(sample: Sample, names: tuple[str, str, str]) -> str:
         tag("td", text(sample.reference), data_name=names[1], dir="auto"),
         tag("td", answer, data_name=names[2], class_="answer", dir="auto"),
     )
+
+
+def _shaded(word: str, share: float) -> str:
+    """Show a word the darker the more of it was copied."""
+    shade = f"background:color-mix(in srgb,var(--accent) {60 * share:.0f}%,transparent)"
+    return tag("span", text(word), style=shade, title=f"{share:.0%} copied")
 
 
 def compared(answer: str, reference: str) -> str:
@@ -187,11 +180,11 @@ def _attention(attention: Attention) -> str:
         (label(head.name, 28), tag("div", _map(attention, place, most_cells), class_="scroll"))
         for place, head in enumerate(attention.heads)
     ]
-    shows = _WHAT_IT_IS_OF_ITSELF if attention.own else _WHAT_IT_IS
+    shows = WHAT_IT_SHOWS["own" if attention.own else "cross"]
     words = tag(
         "div",
         tag("p", tag("b", "What this shows. "), shows),
-        tag("p", tag("b", "What it is not. "), _WHAT_IT_IS_NOT),
+        tag("p", tag("b", "What it is not. "), NOT_A_REASON),
         class_="words",
     )
     note = tag("p", text(attention.note), class_="hint") if attention.note else ""

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from regard.explain.draw.label import clean
+from regard.explain.draw.clean import clean
 
 _VOID = frozenset({"input", "meta"})
 """HTML's tags without an end."""

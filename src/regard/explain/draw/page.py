@@ -7,7 +7,9 @@ marked come as text. Texts may hold anything: they are escaped when drawn.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from regard.explain.draw.document import DocumentPicture
 from regard.explain.draw.picture import Matrix
+from regard.explain.draw.searches import Searches
 
 Fact = tuple[str, str]
 """A name and what is known under it: ("sentence pairs", "29,000")."""
@@ -64,6 +66,8 @@ class Sample:
     source: str
     reference: str
     answer: str
+    copied: Sequence[tuple[str, float]] = ()
+    """The answer's words, each with the share of it that was copied; empty where none is known."""
 
 
 @dataclass(frozen=True)
@@ -125,11 +129,16 @@ class ReportData:
     scores: Sequence[Score] = ()
     panels: Sequence[Panel] = ()
     confusion: Confusion | None = None
+    searches: Searches | None = None
     samples: Sequence[Sample] = ()
     sample_words: SampleWords = SampleWords()
     attention: Attention | None = None
+    document: DocumentPicture | None = None
+    """A document as it was looked at, by sentences or by hops."""
     data: Sequence[Fact] = ()
     """Counts of each split, languages, the fingerprint."""
+    cost: Sequence[Fact] = ()
+    """What it costs, by formula: parameters by part, operations, memory."""
     environment: Sequence[Fact] = ()
     """Versions, threads, processor, seconds, tokens per second."""
     commands: Sequence[Fact] = ()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from regard.explain.draw.label import clean
+from regard.explain.draw.clean import clean
 
 # rich's template fetches its font from a CDN; ours loads nothing and takes the reader's own.
 _RICHS_OWN = inspect.signature(Console.export_svg).parameters["code_format"].default

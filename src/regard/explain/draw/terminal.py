@@ -23,7 +23,7 @@ from regard.explain.draw.picture import Picture, matrix, peak_of
 Background = Literal["dark", "light"]
 
 _SHADES = " ░▒▓█"
-_RAMPS = {
+RAMPS = {
     "dark": (
         "#2b1a4a",
         "#4c1d6b",
@@ -46,7 +46,7 @@ _RAMPS = {
     ),
 }
 """From hardly to fully, by the terminal's background."""
-_INK = {"dark": ("#d9cfe8", "#1b1206"), "light": ("#3a1d0c", "#fff6ee")}
+INK = {"dark": ("#d9cfe8", "#1b1206"), "light": ("#3a1d0c", "#fff6ee")}
 _FAINT = 0.03
 """Below this share of the peak a cell stays empty."""
 
@@ -126,15 +126,15 @@ class TerminalMap:
         return Text(_centred(_percent(weight, width), width), style=self._style(share), end="")
 
     def _style(self, share: float) -> Style:
-        ramp = _RAMPS[self.background]
+        ramp = RAMPS[self.background]
         place = min(int(share * len(ramp)), len(ramp) - 1)
         far = place >= len(ramp) - 3
-        return Style(bgcolor=ramp[place], color=_INK[self.background][far], bold=far)
+        return Style(bgcolor=ramp[place], color=INK[self.background][far], bold=far)
 
     def _legend(self, side: int, coloured: bool) -> Text:
         legend = Text(" " * (side + 1) + "0 ", style="dim")
         if coloured:
-            for colour in _RAMPS[self.background]:
+            for colour in RAMPS[self.background]:
                 legend.append("  ", style=Style(bgcolor=colour))
         else:
             legend.append(_SHADES[1:])

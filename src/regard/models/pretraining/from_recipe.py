@@ -9,7 +9,8 @@ from regard.models.heads import LabelHead
 from regard.models.masked_autoencoder import LightDecoder, MaskedAutoencoder
 from regard.models.parameters import draw_parameters
 from regard.models.replaced_tokens import ReplacedHead, ReplacedTokens
-from regard.recipe.model import AttentionSettings, ModelSettings
+from regard.recipe.model import ModelSettings
+from regard.recipe.narrower import generator_of, light_decoder_of
 from regard.recipe.pretraining import PretrainingSettings
 
 
@@ -38,9 +39,7 @@ def replaced_tokens(
     settings: ModelSettings, tokens: int, pretraining: PretrainingSettings
 ) -> ReplacedTokens:
     """Build a generator, and a body that tells its words from the writer's."""
-    quarter = max(2, settings.width // 8 * 2)
-    small = _narrower(settings, pretraining.generator_width or quarter)
-    generator = bert(small, tokens, pairs=False)
+    generator = bert(generator_of(settings, pretraining), tokens, pairs=False)
     trunk, head = body(settings, tokens, looks_ahead=True), ReplacedHead(settings.width)
     pair_head = None if pretraining.pairs == "none" else _pair_head(settings)
     fresh = nn.ModuleList([trunk, head] if pair_head is None else [trunk, head, pair_head])
@@ -53,7 +52,7 @@ def masked_autoencoder(
 ) -> MaskedAutoencoder:
     """Build an encoder and a light decoder whose positions are of the same kind."""
     trunk = body(settings, tokens, looks_ahead=True)
-    light = _narrower(settings, pretraining.decoder_width or max(2, settings.width // 4 * 2))
+    light = light_decoder_of(settings, pretraining)
     decoder = LightDecoder(
         settings.width,
         light.width,
@@ -68,16 +67,3 @@ def masked_autoencoder(
 
 def _pair_head(settings: ModelSettings) -> LabelHead:
     return LabelHead(Cls(settings.width), settings.width, 2, dropout=settings.dropout)
-
-
-def _narrower(settings: ModelSettings, width: int) -> ModelSettings:
-    """Shrink a model to ``width``: heads of about the same size, but fewer."""
-    changes: dict[str, object] = {
-        "width": width,
-        "feed_forward": max(1, settings.feed_forward * width // settings.width),
-    }
-    if isinstance(settings.mixer, AttentionSettings):
-        features = settings.width // settings.mixer.heads
-        fitting = [h for h in range(1, max(1, width // features) + 1) if width % (2 * h) == 0]
-        changes["mixer"] = settings.mixer.model_copy(update={"heads": max(fitting, default=1)})
-    return settings.model_copy(update=changes)

@@ -1,22 +1,25 @@
 """Classification: a text in, a label (or several, or a score) out."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from jaxtyping import Int
 from torch import Tensor
 
+from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.baseline import Seen
+from regard.tasks.labelling.documents import encode_documents, head_tail_of_document
 from regard.tasks.labelling.labelled import Labelled, Tokens
 from regard.tasks.labelling.overlong import head, head_tail, windows
 from regard.tasks.labelling.word_bags import bags
 from regard.tasks.task import Texts
 from regard.text import special
+from regard.text.tokenizer import Tokenizer
 
 MARKS = 2  # [CLS] and [SEP]
 
 
 class Classification(Labelled):
-    """What a text is.
+    """What a text is; it is read as one sequence, or sentence by sentence.
 
     Args:
         recipe: The whole recipe, complete.
@@ -27,10 +30,23 @@ class Classification(Labelled):
     fields, texts = 2, 1
     trust = 5.0
 
+    def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
+        super().__init__(recipe, tokenizer)
+        documents = recipe.model.documents
+        self.by_sentences = documents.read == "sentences"
+        self.cut_by = ("sentences", str(documents.words)) if self.by_sentences else ()
+        self.head_tail = head_tail_of_document if self.by_sentences else head_tail
+
+    def pieces(self, texts: Sequence[str]) -> list[list[int]]:
+        if self.by_sentences:
+            words = self.recipe.model.documents.words
+            return encode_documents(self.tokenizer, texts, words=words)
+        return self.tokenizer.encode_batch(texts)
+
     def stored(self, tokens: Tokens) -> list[int]:
         """[CLS] text [SEP]; what is too long loses its middle or end, if the recipe says so."""
         settings = self.recipe.text
-        cuts = {"head": head, "head-tail": head_tail}
+        cuts = {"head": head, "head-tail": self.head_tail}
         cut = cuts.get(settings.overlong)
         return _marked(cut(tokens[0], settings.longest - MARKS) if cut else tokens[0])
 
@@ -39,7 +55,7 @@ class Classification(Labelled):
         most = settings.longest - MARKS
         if settings.overlong == "windows":
             return [_marked(window) for window in windows(tokens[0], most)]
-        cut = head_tail if settings.overlong == "head-tail" else head
+        cut = self.head_tail if settings.overlong == "head-tail" else head
         return [_marked(cut(tokens[0], most))]
 
     def ask(self, text: str) -> Texts:

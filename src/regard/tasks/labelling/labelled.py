@@ -8,7 +8,6 @@ A row is [CLS] text [SEP], or [CLS] text [SEP] text [SEP]; its label is kept as 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -23,11 +22,13 @@ from regard.data.stream import Stream
 from regard.errors import UsageError
 from regard.models.classifier import Classifier
 from regard.models.from_recipe import classifier
+from regard.models.han import Han
+from regard.models.self_attentive import Passed, penalised
 from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.bag_of_ngrams import BagOfNgrams
 from regard.tasks.labelling.baseline import Seen, learn, logits_of
 from regard.tasks.labelling.labels import labels_from_recipe
-from regard.tasks.labelling.overlong import drawn
+from regard.tasks.labelling.overlong import Fitted, drawn
 from regard.tasks.labelling.reading import completed, wrong_label
 from regard.tasks.losses import Loss
 from regard.tasks.task import Answered, Examples, Measured, Sample, Task, Texts
@@ -38,23 +39,9 @@ from regard.text.tokenizer import Tokenizer
 ANSWERED_AT_ONCE = 8192  # tokens read side by side
 SHOWN = 500  # characters of a sample
 
-
+Reader = Classifier | Han
 Tokens = tuple[list[int], ...]
 """The ids of an example's texts, without special ones."""
-
-
-class _Fitted(NamedTuple):
-    """A store as it is read: rows that are too long are cut when they are taken."""
-
-    store: Store
-    longest: int
-
-    def __len__(self) -> int:
-        return len(self.store)
-
-    def lengths(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Tokens of these examples, one column per field."""
-        return np.minimum(self.store.lengths(numbers), self.longest)
 
 
 class Labelled(Task):
@@ -70,6 +57,7 @@ class Labelled(Task):
         "a bag of word n-grams with naive-Bayes-weighted logistic regression (Wang and Manning "
         "2012), learned from the same examples"
     )
+    cut_by: tuple[str, ...] = ()  # what else decides how texts are cut into ids
     trust: float
     """How much examples count for the baseline against the pull to zero."""
 
@@ -100,12 +88,17 @@ class Labelled(Task):
     def encoded_by(self) -> tuple[str, ...]:
         data, text = self.recipe.data, self.recipe.text
         told = "\0".join(data.labels) if data.labels else str(data.score_range)
-        return ("labels first", told, data.label_separator, text.overlong, str(text.longest))
+        cut = (text.overlong, str(text.longest), *self.cut_by)
+        return ("labels first", told, data.label_separator, *cut)
 
     def stream(self, store: Store) -> Stream:
         settings = self.recipe.training
-        fitted = _Fitted(store, self.recipe.text.longest)
+        fitted = Fitted(store, self.recipe.text.longest)
         return Stream(fitted, seed=self.recipe.seed, batch_tokens=settings.batch_tokens)
+
+    @abstractmethod
+    def pieces(self, texts: Sequence[str]) -> list[list[int]]:
+        """Turn texts of one field into ids, without what stands around them."""
 
     @abstractmethod
     def stored(self, tokens: Tokens) -> list[int]:
@@ -127,10 +120,10 @@ class Labelled(Task):
     def seen(self, texts: Iterable[Texts]) -> Seen:
         """Return what the baseline sees of texts."""
 
-    def build(self) -> Classifier:
+    def build(self) -> Classifier | Han:
         return classifier(self.recipe.model, self.tokenizer.size, self.labels.columns)
 
-    def begin(self, model: Classifier, store: Store) -> None:
+    def begin(self, model: Reader, store: Store) -> None:
         """Count the labels, where they are to count the same in sum."""
         if self.recipe.training.class_weights == "balanced":
             every = [store[number][0].tolist() for number in range(len(store))]
@@ -182,27 +175,37 @@ class Labelled(Task):
         ]
 
     def _tokens(self, texts: Sequence[Texts]) -> list[Tokens]:
-        sides = (self.tokenizer.encode_batch(list(side)) for side in zip(*texts, strict=True))
+        sides = (self.pieces(side) for side in zip(*texts, strict=True))
         return list(zip(*sides, strict=True))
 
-    def loss(self, model: Classifier, batch: Batch) -> Loss:
+    def loss(self, model: Reader, batch: Batch) -> Loss:
         """Sum over examples; twice over where two passes are drawn together."""
         settings, labels = self.recipe.training, self.labels
         targets = labels.targets(_rows(batch.fields[0]))
-        logits = self.states(model, batch)
+        logits, alike = self._passed(model, batch)
         smoothing = settings.label_smoothing if model.training else 0.0
         lost = labels.lost(logits, targets, smoothing=smoothing)
         apart = logits.new_zeros(())
         if model.training and settings.consistency:
-            again = self.states(model, batch)
+            again, more = self._passed(model, batch)
             lost = (lost + labels.lost(again, targets, smoothing=smoothing)) / 2
+            alike = (alike + more) / 2
             apart = settings.consistency * labels.apart(logits, again)
         if self.shares is not None:
             lost = lost * labels.weights(targets, self.shares)
         plain = labels.lost(logits.detach(), targets, smoothing=0.0).sum()
-        return Loss(lost.sum() + apart, float(plain), len(targets))
+        return Loss(lost.sum() + alike.sum() + apart, float(plain), len(targets))
 
-    def states(self, model: Classifier, batch: Batch) -> Tensor:
+    def _passed(self, model: Reader, batch: Batch) -> Passed:
+        """Logits, and what is lost by looks that are alike, where training asks for it."""
+        head, hops = self.recipe.model.head, self.recipe.model.head.hops
+        if not model.training or head.pooling != "hops" or hops.penalty == "none":
+            logits = self.states(model, batch)
+            return Passed(logits, logits.new_zeros(len(logits)))
+        passed = penalised(model, lambda: self.states(model, batch), penalty=hops.penalty)
+        return Passed(passed.logits, hops.penalty_weight * passed.penalty)
+
+    def states(self, model: Reader, batch: Batch) -> Tensor:
         ids, lengths = batch.fields[1]
         return model(ids, lengths=lengths, segments=self.segments(ids))
 
@@ -212,7 +215,7 @@ class Labelled(Task):
     def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         self.bag = BagOfNgrams.load(parameters)
 
-    def measure(self, model: Classifier, examples: Sequence[Texts], *, quick: bool) -> Measured:
+    def measure(self, model: Reader, examples: Sequence[Texts], *, quick: bool) -> Measured:
         """Score model, baseline, and both together with equal shares."""
         texts, written = [one[:-1] for one in examples], [one[-1] for one in examples]
         mine = self._logits(model, [self.rows(tokens) for tokens in self._tokens(texts)])
@@ -234,7 +237,7 @@ class Labelled(Task):
 
     def answer(
         self,
-        model: Classifier,
+        model: Reader,
         texts: Sequence[str],
         *,
         quick: bool = False,
@@ -272,7 +275,7 @@ class Labelled(Task):
         return mine if theirs is None or not share else (1 - share) * mine + share * theirs
 
     @torch.inference_mode()
-    def _logits(self, model: Classifier, rows: list[list[list[int]]]) -> Tensor:
+    def _logits(self, model: Reader, rows: list[list[list[int]]]) -> Tensor:
         """Read rows sorted by length; a text read in several is their mean."""
         model.eval()
         flat = [(text, row) for text, own in enumerate(rows) for row in own]

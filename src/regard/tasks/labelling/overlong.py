@@ -9,8 +9,12 @@ Special tokens are put around a part once it is chosen.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.store import Store
 
 
 def head(ids: Sequence[int], most: int) -> list[int]:
@@ -37,3 +41,17 @@ def drawn(ids: Sequence[int], most: int, rng: np.random.Generator) -> list[int]:
     """Draw a piece of ``most`` from anywhere."""
     start = int(rng.integers(max(0, len(ids) - most) + 1))
     return list(ids[start : start + most])
+
+
+class Fitted(NamedTuple):
+    """A store as it is read: rows that are too long are cut when they are taken."""
+
+    store: Store
+    longest: int
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    def lengths(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Tokens of these examples, one column per field."""
+        return np.minimum(self.store.lengths(numbers), self.longest)

@@ -7,7 +7,7 @@ With four segments or more, tokens that stand in both texts have segments of the
 together are too long, the longer one is cut.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from jaxtyping import Int
 from torch import Tensor
@@ -33,6 +33,9 @@ class SentencePair(Labelled):
 
     fields, texts = 3, 2
     trust = 1.0
+
+    def pieces(self, texts: Sequence[str]) -> list[list[int]]:
+        return self.tokenizer.encode_batch(texts)
 
     def stored(self, tokens: Tokens) -> list[int]:
         """[CLS] A [SEP] B [SEP]; whole where what is too long is to be left out."""

@@ -56,7 +56,9 @@ class Continuation:
                 text = self.tokenizer.decode([*prompt, *answer.ids])
                 known = len(self.tokenizer.decode(prompt))
                 unread = len(prompt) + 1 - remembered(len(prompt) + 1, self.context)
-                answers[place] = Answered(text[known:], answer.log_probability, unread)
+                answers[place] = Answered(
+                    text[known:], answer.log_probability, unread, ids=tuple(answer.ids)
+                )
         return answers
 
     def _decode(

@@ -8,6 +8,8 @@ from regard.tasks.suggest.look import Choices, Seen
 
 LITTLE, MUCH = 300_000, 5_000_000  # words: where a narrower and a wider body pays
 
+READ = 512  # tokens of a document
+
 
 def suggest_pretraining(files: Sequence[str], seen: Seen) -> Choices:
     """Choose for masked words; pairs are left to those who want them."""
@@ -43,5 +45,42 @@ def suggest_pretraining(files: Sequence[str], seen: Seen) -> Choices:
         "pretraining.mask": "many masks teach fast at first, few teach finely at the end.",
         "data.holdout": "no files to choose by were given, so a share of train is held out.",
         "training.budget": "long enough for a first body; hours make it better.",
+    }
+    return Choices(tables, reasons)
+
+
+def suggest_document_pretraining(files: Sequence[str], seen: Seen) -> Choices:
+    """Choose for what whole documents are about: vectors of tokens and of pairs, and their mean."""
+    words = seen.examples * seen.words
+    told = seen.told("documents")
+    vocabulary = int(np.clip(round(words**0.5 * 8, -3), 1000, 12000))
+    tables = {
+        "task": "document-pretraining",
+        "data": {"train": list(files)},
+        "text": {"vocabulary": vocabulary, "lowercase": True, "longest": READ, "overlong": "head"},
+        "model": {
+            "width": 128,
+            "depth": 0,
+            "dropout": 0.0,
+            "last_norm": False,
+            "position": {"kind": "none"},
+            "embedding": {"ngrams": 2, "ngram_rows": 131072, "ngram_lazy": True},
+            "head": {"pooling": "mean", "norm": True, "dropout": 0.0},
+        },
+        "training": {
+            "budget": "3 epochs",
+            "batch_tokens": 16384,
+            "label_smoothing": 0.0,
+            "checkpoints": 1,
+            "optimizer": {"kind": "adamw", "rate": 3e-3, "weight_decay": 0.0},
+        },
+    }
+    reasons = {
+        "text.vocabulary": f"grows with the square root of the text; there are {told}.",
+        "model.depth": "what a document is about needs no order; blocks can be put on it later.",
+        "model.last_norm": "words that say much may have long vectors, and so count for more.",
+        "model.embedding.ngrams": 'pairs such as "not good" have vectors of their own.',
+        "data.holdout": "no files to choose by were given, so a share of train is held out.",
+        "training.budget": "minutes; more epochs learn documents by heart.",
     }
     return Choices(tables, reasons)

@@ -13,7 +13,9 @@ from regard.tasks.from_recipe import TASKS
 from regard.tasks.suggest.labelled import suggest_classification, suggest_sentence_pair
 from regard.tasks.suggest.language_model import suggest_language_model
 from regard.tasks.suggest.look import Choices, Choose, Seen, look
-from regard.tasks.suggest.pretraining import suggest_pretraining
+from regard.tasks.suggest.pretraining import suggest_document_pretraining, suggest_pretraining
+from regard.tasks.suggest.retrieval import look_at_documents, suggest_retrieval
+from regard.tasks.suggest.summarization import suggest_denoising, suggest_summarization
 
 SMALL = 20_000  # pairs below which a model has little to learn from
 LARGE = 150_000  # pairs above which a wider model pays
@@ -28,7 +30,11 @@ class Suggestion(NamedTuple):
 
 def suggest(task: str, files: Sequence[str]) -> Suggestion:
     """Look at ``files`` and choose a recipe for ``task``."""
-    choices = CHOOSE[task](files, look(files, expected=TASKS[task].fields))
+    if task == "retrieval":
+        seen = look_at_documents(files)
+    else:
+        seen = look(files, expected=TASKS[task].fields)
+    choices = CHOOSE[task](files, seen)
     return Suggestion(make(choices.tables), choices.reasons)
 
 
@@ -82,7 +88,11 @@ def _languages(files: Sequence[str]) -> list[str]:
 CHOOSE: dict[str, Choose] = {
     "translation": suggest_translation,
     "masked-pretraining": suggest_pretraining,
+    "document-pretraining": suggest_document_pretraining,
     "language-modelling": suggest_language_model,
     "classification": suggest_classification,
     "sentence-pair": suggest_sentence_pair,
+    "summarization": suggest_summarization,
+    "denoising": suggest_denoising,
+    "retrieval": suggest_retrieval,
 }

@@ -34,11 +34,12 @@ class Chance:
     Args:
         split: Whose combinations may be drawn.
         seed: Another seed, other sentences.
+        world: What is drawn for.
 
     """
 
-    def __init__(self, split: Split, seed: int) -> None:
-        self._random = random.Random(f"scenes/{split}/{seed}").random
+    def __init__(self, split: Split, seed: int, *, world: str = "scenes") -> None:
+        self._random = random.Random(f"{world}/{split}/{seed}").random
         self.split = split
         self.combinations: list[Combination] = []
 

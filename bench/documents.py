@@ -1,0 +1,303 @@
+"""What sentences are worth: HAN, context-aware HAN, structured embedding and transformer.
+
+    python bench/documents.py world  [--seeds 1 2 3 4 5] [--budget "1500 steps"]
+    python bench/documents.py real DATA [--sets yelp bbc imdb] [--seeds ...] [--budget "6 epochs"]
+    python bench/documents.py penalty [--seeds 1 2 3] [--budget "600 steps"]
+    python bench/documents.py third
+
+``world``: on the reviews that the package writes itself, how often the sentence looked at most is one
+that gives the rating, and how often the rating is right, on reviews that need one sentence and on
+those that need two. ``real``: four models beside the bag of n-grams, on the same held-out texts.
+``penalty``: how alike hops look, by kind and weight of the penalty. ``third``: what all pairs of hops
+cost to compare, by Frobenius norm and by KL, in three ways each (D1's "one third of the computation").
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+import regard
+from regard.data.batch import pad
+from regard.data.worlds.reviews import reviews
+from regard.layers.diversity import mean_overlap
+from regard.layers.tap import listen
+from regard.recipe.load import load, make
+from regard.run import Run
+from regard.tasks.significance import interval
+from regard.text import special
+
+MODELS = ("documents-han", "documents-context", "self-attentive", "transformer")
+TRANSFORMER = {
+    "width": 96,
+    "depth": 2,
+    "feed_forward": 256,
+    "dropout": 0.3,
+    "bare": False,
+    "states": None,
+    "mixer": {"kind": "attention", "heads": 4},
+    "position": {"kind": "sinusoidal"},
+    "head": {"pooling": "mean", "dropout": 0.3},
+    "documents": {"read": "whole"},
+}
+REAL_TEXT = {
+    "tokenizer": "words",
+    "vocabulary": 12000,
+    "lowercase": True,
+    "longest": 256,
+    "overlong": "head-tail",
+}
+REAL_MODEL = {"width": 128, "states": 128, "dropout": 0.4}
+REAL_RATE = 2e-3
+BUDGETS = {"yelp": "6 epochs", "bbc": "12 epochs", "imdb": "2 epochs"}
+
+
+def recipe_of(model, *, seed, budget, threads, data=None):
+    """Take a shipped recipe for another time; with ``data``, on real texts and wide enough."""
+    name = "documents-han" if model == "transformer" else model
+    tables = load(name).model_dump(mode="json")
+    tables["seed"] = seed
+    if data is not None:
+        tables["data"], tables["text"] = data, {**tables["text"], **REAL_TEXT}
+        tables["model"] |= REAL_MODEL
+        tables["model"]["head"]["dropout"] = REAL_MODEL["dropout"]
+        tables["training"]["optimizer"]["rate"] = REAL_RATE
+    if model == "transformer":
+        tables["model"] |= TRANSFORMER
+    tables["training"] |= {"budget": budget, "threads": threads, "checkpoints": 1, "evaluations": 4}
+    return make(tables)
+
+
+def train(recipe, folder):
+    """Train, or take what an earlier call of this bench has finished."""
+    return Run(folder) if (folder / "regard.json").exists() else regard.train(recipe, folder)
+
+
+def batches(run, texts, size=64):
+    """Rows of many texts, as they are read when they are asked."""
+    task = run.task
+    rows = [task.rows(tokens)[0] for tokens in task._tokens([(text,) for text in texts])]
+    for begin in range(0, len(rows), size):
+        yield begin, pad(rows[begin : begin + size], filler=special.PAD)
+
+
+@torch.inference_mode()
+def judged(run, found):
+    """Say of each review what was answered, and which sentence was looked at most."""
+    answers, looked = [], []
+    for _, (ids, lengths) in batches(run, [review.text for review in found]):
+        with listen(run.model.eval(), "head.pool.weights") as heard:
+            logits = run.model(ids, lengths=lengths)
+        answers += [run.task.labels.names[n] for n in logits.argmax(dim=1).tolist()]
+        looked += heard["head.pool.weights"][0][:, 0, 0].argmax(dim=1).tolist()
+    return answers, looked
+
+
+def shares(run):
+    """Accuracy and found rationale on the test reviews, by kind."""
+    found = list(reviews("test"))
+    answers, looked = judged(run, found)
+    right = np.array([said == each.rating for said, each in zip(answers, found, strict=True)])
+    hit = np.array([at in each.rationale_sentences for at, each in zip(looked, found, strict=True)])
+    needs = np.array([each.needs_context for each in found])
+    parts = {"all": np.ones_like(needs), "plain": ~needs, "context": needs}
+    return {
+        **{f"accuracy {name}": 100 * right[part].mean() for name, part in parts.items()},
+        **{f"rationale {name}": 100 * hit[part].mean() for name, part in parts.items()},
+        "baseline": 100 * run.summary["metrics"]["baseline"]["accuracy"],
+    }
+
+
+def world(options):
+    """HAN and context-aware HAN on the world of reviews."""
+    found = {}
+    for seed in options.seeds:
+        for model in ("documents-han", "documents-context"):
+            recipe = recipe_of(model, seed=seed, budget=options.budget, threads=options.threads)
+            run = train(recipe, options.runs / f"world-{model}-{seed}")
+            scores = shares(run)
+            print(f"  {model} seed {seed}: " + ", ".join(f"{k} {v:.1f}" for k, v in scores.items()))
+            for name, value in scores.items():
+                found.setdefault(f"{model}: {name}", []).append(float(value))
+    han, context = (
+        found[f"{model}: accuracy context"] for model in ("documents-han", "documents-context")
+    )
+    found["context-aware minus HAN, context part"] = [
+        b - a for a, b in zip(han, context, strict=True)
+    ]
+    return found
+
+
+def files_of(root, name):
+    """Find what there is to learn from and to measure on."""
+    folder = root / name
+    parts = {part: sorted(folder.glob(f"{part}.*")) for part in ("train", "dev", "valid", "test")}
+    held = parts["test"] or parts["dev"] or parts["valid"]
+    files = {"train": [str(parts["train"][0])], "test": [str(held[0])]}
+    return {**files, "fields": ["text", "label"], "holdout": 0.03}
+
+
+def real(options):
+    """Four models beside the bag of n-grams, on real texts."""
+    found = {}
+    for name in options.sets:
+        data, budget = files_of(options.data, name), options.budget or BUDGETS[name]
+        for seed in options.seeds:
+            for model in options.models:
+                recipe = recipe_of(
+                    model, seed=seed, budget=budget, threads=options.threads, data=data
+                )
+                run = train(recipe, options.runs / f"{name}-{model}-{seed}")
+                scores = run.summary["metrics"]
+                beside = scores["baseline"], scores["together"]
+                row = [100 * each["accuracy"] for each in (scores, *beside)]
+                seconds = run.summary["seconds"]
+                print(
+                    f"  {name} {model} seed {seed}: {row[0]:.1f} (baseline {row[1]:.1f}, together "
+                    f"{row[2]:.1f}) in {seconds:.0f} s"
+                )
+                found.setdefault(f"{name}: {model}", []).append(row[0])
+                found.setdefault(f"{name}: {model}, together with baseline", []).append(row[2])
+        found[f"{name}: baseline"] = [row[1]]
+    return found
+
+
+@torch.inference_mode()
+def overlap_of(run, texts):
+    """Mean overlap of hops over texts."""
+    looks = []
+    for _, (ids, lengths) in batches(run, texts):
+        with listen(run.model.eval(), "head.pool.looks.weights") as heard:
+            run.model(ids, lengths=lengths)
+        looks += mean_overlap(heard["head.pool.looks.weights"][0][:, 0]).tolist()
+    return float(np.mean(looks))
+
+
+def penalty(options):
+    """How alike hops look, and how well they answer, by kind and weight of the penalty."""
+    found = {}
+    texts = [review.text for review in reviews("test", count=300)]
+    choices = [("none", 0.0)]
+    choices += [(kind, w) for kind in ("frobenius", "off-diagonal", "kl") for w in (0.3, 1.0)]
+    for seed in options.seeds:
+        for kind, weight in choices:
+            recipe = recipe_of(
+                "self-attentive", seed=seed, budget=options.budget, threads=options.threads
+            )
+            tables = recipe.model_dump(mode="json")
+            tables["model"]["head"]["hops"] |= {"penalty": kind, "penalty_weight": weight}
+            run = train(make(tables), options.runs / f"penalty-{kind}-{weight}-{seed}")
+            accuracy = 100 * run.summary["metrics"]["accuracy"]
+            alike = overlap_of(run, texts)
+            print(f"  {kind} {weight} seed {seed}: accuracy {accuracy:.1f}, overlap {alike:.3f}")
+            found.setdefault(f"{kind} {weight}: accuracy", []).append(accuracy)
+            found.setdefault(f"{kind} {weight}: overlap", []).append(alike)
+    return found
+
+
+def frobenius_pairs(looks):
+    return (looks[:, None] * looks[None]).sum(-1)
+
+
+def kl_pairs(looks, logs):
+    return (looks[:, None] * (logs[:, None] - logs[None])).sum(-1)
+
+
+def kl_matmul(looks, logs):
+    return (looks * logs).sum(-1, keepdim=True) - looks @ logs.T
+
+
+def kl_naive(looks):
+    return (looks[:, None] * (looks[:, None] / looks[None]).log()).sum(-1)
+
+
+def third(options):
+    """Time what comparing all pairs of hops costs; print ratios to KL of the same way."""
+    torch.set_num_threads(1)
+    found = {}
+    for hops, words in ((30, 100), (30, 1000), (100, 1000)):
+        looks = torch.randn(hops, words).softmax(-1)
+        logs = looks.log()
+        ways = {
+            "pair by pair": (lambda x: frobenius_pairs(x), lambda x: kl_naive(x)),
+            "pairs, logarithms once": (
+                lambda x: frobenius_pairs(x),
+                lambda x: kl_pairs(x, x.log()),
+            ),
+            "matmul": (lambda x: x @ x.T, lambda x: kl_matmul(x, x.log())),
+        }
+        # Operations by hand: sums and products of r²n pairs; a logarithm or division counts as one.
+        n2 = hops * hops * words
+        operations = {
+            "pair by pair": (2 * n2, 4 * n2),
+            "pairs, logarithms once": (2 * n2, 3 * n2 + hops * words),
+            "matmul": (2 * n2, 2 * n2 + 3 * hops * words),
+        }
+        for name, (norm, kl) in ways.items():
+            times = []
+            for _ in range(options.rounds):
+                pair = []
+                for function in (norm, kl):
+                    start = time.perf_counter()
+                    for _ in range(max(1, 3_000_000 // n2)):
+                        function(looks)
+                    pair.append(time.perf_counter() - start)
+                times.append(pair[0] / pair[1])
+            key = f"r={hops} n={words}, {name}"
+            cheap, dear = operations[name]
+            print(
+                f"  {key}: Frobenius / KL = {np.median(times):.2f} of the time, "
+                f"{cheap / dear:.2f} of the operations"
+            )
+            found[f"{key}: time"] = times
+            found[f"{key}: operations"] = [cheap / dear]
+        with FlopCounterMode(display=False) as counter:
+            kl_matmul(looks, logs)
+        print(f"    matmul FLOPs of KL by torch's counter: {counter.get_total_flops():,}")
+    return found
+
+
+def tell(found):
+    """Print mean and 95% interval over seeds."""
+    wide = max(map(len, found))
+    print()
+    for name, values in found.items():
+        each = interval(values)
+        half = "" if each.half is None else f" ± {each.half:.2f}"
+        print(f"{name:<{wide}}  {each.mean:7.2f}{half}   (n = {len(values)})")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    for kind, seeds, budget in (
+        (world, [1, 2, 3, 4, 5], "1500 steps"),
+        (real, [1, 2, 3, 4, 5], ""),
+        (penalty, [1, 2, 3], "600 steps"),
+        (third, [1], "0"),
+    ):
+        one = kinds.add_parser(kind.__name__, help=kind.__doc__)
+        one.set_defaults(run=kind)
+        if kind is real:
+            one.add_argument("data", type=Path)
+            one.add_argument("--sets", nargs="+", default=list(BUDGETS), choices=list(BUDGETS))
+            one.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
+        one.add_argument("--seeds", type=int, nargs="+", default=seeds)
+        one.add_argument("--budget", default=budget)
+        one.add_argument("--threads", type=int, default=1)
+        one.add_argument("--rounds", type=int, default=15, help="of timing")
+        one.add_argument("--runs", type=Path, default=Path("runs/documents"))
+        one.add_argument("--json", type=Path, default=None)
+    options = parser.parse_args()
+    found = options.run(options)
+    tell(found)
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""What pretraining buys by number of labels: film reviews, pretrained against random.
+
+    python bench/reviews.py ../shared/data/imdb --labels 100 1000 22500 --seeds 1 2 3 --json FILE
+
+The recipe `reviews-pretraining` reads all reviews but those measured on, once. Then, for every
+number of labels and every seed (which also draws the labelled reviews), a classifier learns from the
+pretrained vectors, kept as they are; from the same, learning on; and the same model from a random
+start. Each stands beside the bag of n-grams learned from the same labels, and both together.
+"""
+
+import argparse
+import gzip
+import json
+import random
+from pathlib import Path
+
+import regard
+from regard.recipe.load import load, make
+from regard.run import Run
+from regard.tasks.significance import interval
+
+STARTS = ("pretrained, kept", "pretrained", "random")
+EPOCHS = {100: 40, 1000: 20}
+"""Few labels are read more often; any larger number, three times."""
+
+
+def labelled(data, count, seed, folder):
+    """Draw ``count`` labelled reviews."""
+    file = folder / f"labels-{count}-{seed}.jsonl"
+    with gzip.open(data / "train.jsonl.gz", "rt", encoding="utf-8") as lines:
+        reviews = list(lines)
+    random.Random(seed).shuffle(reviews)
+    file.write_text("".join(reviews[:count]), encoding="utf-8")
+    return file
+
+
+def classifier(options, file, count, *, seed, start, body):
+    kept = start == "pretrained, kept"
+    model = body.recipe.model.model_dump(mode="json", exclude={"start"}, exclude_defaults=True)
+    begins = {"start": {"run": str(body.folder), "freeze": kept}}
+    epochs = EPOCHS.get(count, 3)
+    return make(
+        {
+            "task": "classification",
+            "seed": seed,
+            "data": {"train": [str(file)], "valid": [str(options.data / "dev.jsonl.gz")]},
+            "text": {
+                "longest": 1024,
+                "overlong": "head-tail",
+                **({"vocabulary": 12000, "lowercase": True} if start == "random" else {}),
+            },
+            "model": {
+                **(model if start == "random" else begins),
+                "head": {"pooling": "mean", "norm": True, "dropout": 0.5},
+            },
+            "training": {
+                "budget": f"{epochs} epochs",
+                "batch_tokens": min(16384, max(2048, 4 * count)),
+                "evaluations": 1,
+                "checkpoints": 1,
+                "threads": options.threads,
+                "optimizer": {"rate": 5e-3 if kept else 2e-3, "weight_decay": 0.0},
+            },
+        }
+    )
+
+
+def train(recipe, folder):
+    """Train, or take what an earlier call of this bench has finished."""
+    return Run(folder) if (folder / "regard.json").exists() else regard.train(recipe, folder)
+
+
+def pretrained(options):
+    recipe = load("reviews-pretraining").model_dump(mode="json", exclude_unset=True)
+    files = {
+        "train": [str(options.data / f"{part}.jsonl.gz") for part in ("train", "unlabelled")],
+        "valid": [str(options.data / "dev.jsonl.gz")],
+    }
+    recipe["data"] |= files
+    recipe["training"]["threads"] = options.threads
+    return train(make(recipe), options.runs / "pretrained")
+
+
+def measure(options):
+    """Return accuracies by number of labels and start: one for every seed."""
+    body = pretrained(options)
+    took = body.summary["seconds"] / 60
+    print(f"pretrained in {took:.1f} min: {body.summary['metrics']['loss']:.3f} nats per word")
+    found = {}
+    for count in options.labels:
+        seeds = options.seeds if count < 20_000 else options.seeds[:1]
+        for seed in seeds:
+            file = labelled(options.data, count, seed, options.runs)
+            for start in STARTS:
+                recipe = classifier(options, file, count, seed=seed, start=start, body=body)
+                name = f"{start.replace(', ', '-')}-{count}-{seed}"
+                metrics = train(recipe, options.runs / name).summary["metrics"]
+                kinds = {
+                    start: metrics["accuracy"],
+                    "bag of n-grams": metrics["baseline"]["accuracy"],
+                    f"{start}, with the bag": metrics["together"]["accuracy"],
+                }
+                for kind, accuracy in kinds.items():
+                    found.setdefault((count, kind), {})[seed] = 100 * accuracy
+                print(f"  {name}: {100 * metrics['accuracy']:.1f}")
+    return {key: list(by_seed.values()) for key, by_seed in found.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--labels", type=int, nargs="+", default=[100, 1000, 22500])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--runs", type=Path, default=Path("runs/reviews"))
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    options.runs.mkdir(parents=True, exist_ok=True)
+    found = measure(options)
+    for (count, kind), values in found.items():
+        mean, half = interval(values).mean, interval(values).half
+        print(f"{count:7,} labels  {kind:36} {mean:.1f}" + (f" ± {half:.1f}" if half else ""))
+    if options.json:
+        rows = [{"labels": n, "kind": kind, "accuracy": v} for (n, kind), v in found.items()]
+        options.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

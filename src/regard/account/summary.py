@@ -1,0 +1,70 @@
+"""The whole account of a recipe or a run, as one thing to print, draw or hand on."""
+
+from typing import Any, NamedTuple
+
+from regard.account.facts import Facts, Load, facts_of, load_of
+from regard.account.memory import Memory, memory
+from regard.account.operations import Operations, attention_shares, operations
+from regard.account.parameters import Parameters, count
+from regard.account.plan import ledger_of
+from regard.recipe.recipe import Recipe
+
+LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+
+
+class Account(NamedTuple):
+    """What a recipe costs, by formula."""
+
+    task: str
+    facts: Facts
+    load: Load
+    shards: int
+    parameters: Parameters
+    operations: Operations
+    memory: Memory
+    shares: dict[int, float]
+    """Share of a forward pass that scores and what is seen take, by length of text."""
+
+    @property
+    def tokens(self) -> int:
+        """Positions that one step reads, of the longer side of a pair."""
+        return self.shards * self.load.rows * max(self.load.length, self.load.written)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it under the names that scripts rely on."""
+        flops = self.operations
+        return {
+            "task": self.task,
+            "vocabulary": self.facts.vocabulary,
+            "length": self.load.length,
+            "rows": self.load.rows,
+            "shards": self.shards,
+            "parameters": self.parameters._asdict(),
+            "flops": {
+                "forward": flops.forward,
+                "backward": flops.backward,
+                "optimizer": flops.optimizer,
+                "step": flops.step,
+                "parts": flops.parts,
+                "attention_share": {str(n): share for n, share in self.shares.items()},
+            },
+            "memory": self.memory._asdict(),
+            "assumed": list(self.facts.assumed),
+        }
+
+
+def account(recipe: Recipe, facts: Facts | None = None, *, length: int | None = None) -> Account:
+    """Account for a recipe, of texts with ``length`` tokens."""
+    known = facts or facts_of(recipe)
+    load = load_of(recipe, length)
+    entries = ledger_of(recipe, known, load)
+    return Account(
+        recipe.task,
+        known,
+        load,
+        recipe.training.shards,
+        count(entries),
+        operations(recipe, entries),
+        memory(recipe, entries),
+        attention_shares(recipe, known, sorted({*LENGTHS, load.length})),
+    )

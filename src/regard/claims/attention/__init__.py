@@ -1,0 +1,1 @@
+"""Claims about attention: scores, heads, looks into another sequence, argmax."""

@@ -1,0 +1,1 @@
+"""Claims about cost, paths and what must wait for what."""

@@ -1,0 +1,1 @@
+"""Claims about what attention cannot do, or not easily: PARITY, Dyck, FIRST."""

@@ -1,0 +1,171 @@
+"""Measuring: one claim after another, slow ones remembered.
+
+A slow claim is looked up by a fingerprint of its own code, the package's version and torch's; what
+it trained along the way is kept as well (:mod:`regard.claims.trials`), so that an interrupted
+measurement goes on where it stopped.
+"""
+
+import inspect
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from regard import __version__
+from regard.claims import trials
+from regard.claims.claim import (
+    Claim,
+    Curves,
+    Drawing,
+    Figure,
+    Kind,
+    Measured,
+    kind_of,
+    verdict,
+)
+from regard.errors import RegardError
+from regard.explain.draw.bars import Bars
+from regard.explain.draw.chart import Line
+from regard.explain.draw.picture import Picture
+
+
+class Outcome(NamedTuple):
+    """A claim and what became of it."""
+
+    claim: Claim
+    measured: Measured | None
+    seconds: float
+    problem: str = ""
+    """Why it could not be measured."""
+
+    @property
+    def kind(self) -> Kind:
+        """The verdict without its condition."""
+        return "not measured" if self.measured is None else kind_of(self.measured)
+
+    @property
+    def verdict(self) -> str:
+        """The verdict, computed from the figures."""
+        if self.measured is None:
+            return f"not measured: {self.problem}" if self.problem else "not measured"
+        return verdict(self.claim, self.measured)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data for programs."""
+        figures = self.measured.figures if self.measured else ()
+        return {
+            "name": self.claim.name,
+            "numbers": list(self.claim.numbers),
+            "family": self.claim.family,
+            "source": self.claim.source,
+            "statement": self.claim.statement,
+            "figure": self.measured.told if self.measured else None,
+            "figures": {figure.name: figure.value for figure in figures},
+            "verdict": self.verdict,
+            "right": self.claim.right,
+            "slow": self.claim.slow,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def measure(claim: Claim) -> Outcome:
+    """Measure one claim; whatever goes wrong is part of the outcome."""
+    start = time.perf_counter()
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            measured = claim.measure()
+            kind_of(measured)
+    except RegardError as error:
+        return Outcome(claim, None, time.perf_counter() - start, error.problem)
+    except Exception as error:  # a broken layer is a finding, not an accident
+        problem = f"{type(error).__name__}: {error}".splitlines()[0]
+        return Outcome(claim, None, time.perf_counter() - start, problem)
+    return Outcome(claim, measured, time.perf_counter() - start)
+
+
+def measure_all(
+    claims: Iterable[Claim], *, slow: bool, before: Callable[[Claim], None] = lambda _: None
+) -> Iterator[Outcome]:
+    """Measure the fast claims, and the slow ones if asked; else look up what is known of them.
+
+    ``before`` hears of each claim whose turn it is.
+    """
+    for claim in claims:
+        before(claim)
+        if not claim.slow:
+            yield measure(claim)
+            continue
+        known = recall(claim)
+        if known is not None or not slow:
+            yield known or Outcome(claim, None, 0.0)
+            continue
+        outcome = measure(claim)
+        if outcome.measured is not None:
+            _remember(outcome)
+        yield outcome
+
+
+def recall(claim: Claim) -> Outcome | None:
+    """Give what was measured of a slow claim by the same code, or None."""
+    try:
+        kept = json.loads(_file(claim).read_text(encoding="utf-8"))
+        return Outcome(claim, measured_from(kept["measured"]), float(kept["seconds"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def fingerprint(claim: Claim) -> str:
+    """Name the claim's code, the package's version and torch's: what its figures depend on."""
+    code = inspect.getsource(sys.modules[claim.measure.__module__])
+    known = "\n".join([claim.name, code, inspect.getsource(trials), __version__, torch.__version__])
+    return sha256(known.encode()).hexdigest()[:16]
+
+
+def _remember(outcome: Outcome) -> None:
+    file = _file(outcome.claim)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    kept = {"measured": plain(outcome.measured), "seconds": outcome.seconds}
+    beside = file.with_suffix(".new")
+    beside.write_text(json.dumps(kept), encoding="utf-8")
+    beside.replace(file)
+
+
+def _file(claim: Claim) -> Path:
+    return trials.cache_folder() / f"{claim.name}-{fingerprint(claim)}.json"
+
+
+def plain(measured: Measured | None) -> dict[str, Any]:
+    """Turn what was measured into data that JSON can hold."""
+    assert measured is not None
+    drawing = measured.drawing
+    drawn = None if drawing is None else {"kind": type(drawing).__name__, **asdict(drawing)}
+    return {
+        "told": measured.told,
+        "figures": [asdict(figure) for figure in measured.figures],
+        "drawing": json.loads(json.dumps(drawn, default=list)),
+    }
+
+
+def measured_from(kept: dict[str, Any]) -> Measured:
+    """Turn such data back."""
+    figures = tuple(Figure(**figure) for figure in kept["figures"])
+    return Measured(kept["told"], figures, _drawing(kept["drawing"]))
+
+
+def _drawing(kept: dict[str, Any] | None) -> Drawing | None:
+    if kept is None:
+        return None
+    kind = kept.pop("kind")
+    if kind == "Curves":
+        lines = tuple(Line(**line) for line in kept.pop("lines"))
+        return Curves(**kept, lines=lines)
+    if kind == "Bars":
+        return Bars(kept["title"], tuple((name, value) for name, value in kept["rows"]))
+    return Picture(**kept)

@@ -1,0 +1,1 @@
+"""Claims about position: order, waves, how a position joins a state."""

@@ -1,0 +1,1 @@
+"""Claims about learning from plain text: masked words, next sentences, next words."""

@@ -1,0 +1,220 @@
+"""BERT: what enters, how large it is, what [CLS] holds (D0 Q8, D4 Q5, Q6)."""
+
+import json
+from itertools import islice
+from typing import Any
+
+import torch
+
+from regard.claims.claim import Claim, Figure, Measured
+from regard.claims.precision import exact
+from regard.data.worlds.scenes import scenes
+from regard.explain.draw.bars import Bars
+from regard.layers.pooling import First
+from regard.models.body import all_visible
+from regard.models.pretraining.from_recipe import bert
+from regard.recipe.head import HeadSettings
+from regard.recipe.model import (
+    AttentionSettings,
+    EmbeddingSettings,
+    LearnedSettings,
+    ModelSettings,
+)
+from regard.text.layout import CONTINUING
+from regard.text.tokenizer import Tokenizer
+from regard.text.train import train_tokenizer
+
+WORDS = 30_522
+SIZES = {
+    # name: layers L, width H, heads A, parameters with the pooler
+    "tiny": (2, 128, 2, 4_385_920),
+    "mini": (4, 256, 4, 11_170_560),
+    "small": (4, 512, 8, 28_763_648),
+    "medium": (8, 512, 8, 41_373_184),
+    "base": (12, 768, 12, 109_482_240),
+    "large": (24, 1024, 16, 335_141_888),
+}
+
+
+def settings(layers: int, width: int, heads: int, **more: Any) -> ModelSettings:  # noqa: ANN401
+    """Give BERT's shape."""
+    shape: dict[str, Any] = {
+        "width": width,
+        "depth": layers,
+        "feed_forward": 4 * width,
+        "activation": "gelu",
+        "norm": "layer",
+        "norm_order": "post",
+        "biases": True,
+        "scaled_embedding": False,
+        "quiet_start": False,
+        "dropout": 0.0,
+        "position": LearnedSettings(kind="learned", positions=512),
+        "embedding": EmbeddingSettings(segments=2, norm=True),
+        "head": HeadSettings(bias=True, transform=True),
+        "mixer": AttentionSettings(heads=heads, biases=True),
+    }
+    return ModelSettings(**{**shape, **more})
+
+
+def _input() -> Measured:
+    """Read [CLS] A [SEP] B [SEP] with a small BERT and build the same from its tables by hand.
+
+    The three tables are taken from the model; the sum passes its own norm.
+    """
+    with exact():
+        model = bert(settings(1, 24, 2), 37, pairs=False)
+        reading = model.body.reading
+        assert reading.segments is not None and reading.norm is not None
+        ids = torch.tensor([[4, 11, 23, 5, 17, 29, 31, 5]])
+        segments = torch.tensor([[0, 0, 0, 0, 1, 1, 1, 1]])
+        tables = reading.table[ids], reading.segments[segments], reading.place.table(8)  # type: ignore[union-attr]
+        gap = (reading(ids, segments=segments) - reading.norm(sum(tables))).abs().max().item()
+        without = (
+            (reading(ids, segments=segments) - reading.norm(tables[0] + tables[2])).abs().max()
+        )
+    return Measured(
+        f"the sum of three tables, normed, differs by {gap:g}; without segments by {without:.2f}",
+        (
+            Figure("difference from norm(token + segment + position)", gap, gap < 1e-12),
+            Figure("difference if segments are left out", without.item(), without.item() > 0.01),
+        ),
+    )
+
+
+def _sizes() -> Measured:
+    """Build six sizes on torch's meta device and count body and pooler; 30,522 word pieces."""
+    found = {}
+    for name, (layers, width, heads, _) in SIZES.items():
+        with torch.device("meta"):
+            model = bert(settings(layers, width, heads), WORDS, pairs=True)
+        assert model.pair_head is not None
+        parts = [*model.body.parameters(), *model.pair_head.pool.parameters()]
+        found[name] = sum(parameter.numel() for parameter in parts)
+    return Measured(
+        f"base {found['base']:,}, large {found['large']:,}",
+        tuple(
+            Figure(
+                f"{name}: L {layers}, H {width}, A {heads}",
+                found[name],
+                found[name] == published,
+                given=published,
+            )
+            for name, (layers, width, heads, published) in SIZES.items()
+        ),
+        Bars("Parameters with the pooler", list(found.items())),
+    )
+
+
+def _wordpiece() -> Measured:
+    """Train 900 word pieces on 2,000 sentences of the built-in world and cut 300 others.
+
+    Every piece is compared with the longest entry of the vocabulary that begins what is left of
+    the word; every text is read back.
+    """
+    texts = [scene.target for scene in islice(scenes("train"), 2300)]
+    tokenizer = train_tokenizer(texts[:2000], kind="wordpiece", vocabulary=900)
+    known = {piece: id for id, piece in enumerate(pieces_of(tokenizer))}
+    cut = longest = 0
+    for text in texts[2000:]:
+        for word in tokenizer.spelled_words(tokenizer.normalized(text)):
+            cut += 1
+            longest += tokenizer.word_ids(word) == _longest_match(known, word)
+    strange = [*texts[2000:], "Ärger im 日本 🙂 x̄", "zzzzqqqq"]
+    back = sum(tokenizer.decode(tokenizer.encode(text)) == text for text in strange)
+    pieces = len([id for text in texts[2000:] for id in tokenizer.encode(text)]) / cut
+    return Measured(
+        f"{longest:,} of {cut:,} words are cut greedily; {back} of {len(strange)} texts come back",
+        (
+            Figure("share cut by longest match first", longest / cut, longest == cut),
+            Figure("share of texts read back exactly", back / len(strange), back == len(strange)),
+            Figure("pieces per word", pieces),
+        ),
+    )
+
+
+def pieces_of(tokenizer: Tokenizer) -> list[str]:
+    """Read the vocabulary, in the order of ids, from the tokenizer's own file."""
+    vocabulary: dict[str, int] = json.loads(tokenizer.canonical)["model"]["vocab"]
+    return sorted(vocabulary, key=vocabulary.__getitem__)
+
+
+def _longest_match(known: dict[str, int], word: str) -> list[int]:
+    ids, start = [], 0
+    while start < len(word):
+        mark = CONTINUING if start else ""
+        stop = next(end for end in range(len(word), start, -1) if mark + word[start:end] in known)
+        ids.append(known[mark + word[start:stop]])
+        start = stop
+    return ids
+
+
+def _one_token() -> Measured:
+    """Ask by the Jacobian which of 9 words the state at [CLS] feels, and which states remain.
+
+    Two layers of BERT with random parameters.
+    """
+    with exact():
+        model = bert(settings(2, 24, 2), 37, pairs=False)
+        entered = torch.randn(1, 10, 24, requires_grad=True)
+        states = model.body.stack(entered, visible=all_visible(10))
+        first = First()(states, visible=all_visible(10))
+        (gradient,) = torch.autograd.grad(first.sum() + (first**2).sum(), entered)
+        felt = int(gradient[0, 1:].abs().sum(dim=-1).gt(0).sum())
+        remaining = states.shape[1]
+    return Measured(
+        f"[CLS] feels {felt} of 9 words, and all {remaining} states remain",
+        (
+            Figure("words the state at [CLS] feels, of 9", felt),
+            Figure("states that leave the body, of 10", remaining, remaining == 1),
+        ),
+    )
+
+
+INPUT = Claim(
+    name="bert-input",
+    numbers=(40,),
+    source="D0 Q8; Devlin et al. 2019, figure 2",
+    statement="BERT's input is the sum of a token's, a segment's and a position's vector.",
+    layer="layers/embedding.py",
+    reading="The difference is rounding; the sum then passes a layer norm. A “sentence” is any "
+    "span: [CLS] A [SEP] B [SEP].",
+    then="`regard train bert` with your own text.",
+    measure=_input,
+)
+SIZES_OF = Claim(
+    name="bert-sizes",
+    numbers=(40, 41),
+    source="D0 Q8, D4 Q5; Devlin et al. 2019, §3; Turc et al. 2019",
+    statement="BERT is named by its layers L, width H and heads A: base 12/768/12 with 110M, large "
+    "24/1024/16 with 340M parameters.",
+    layer="models/bert.py",
+    reading="The published checkpoints to the parameter, pooler included; 110M and 340M are "
+    "rounded.",
+    then="`regard account bert` counts a recipe's own.",
+    measure=_sizes,
+)
+WORDPIECE = Claim(
+    name="wordpiece-longest-match",
+    numbers=(42,),
+    source="D0 Q8; Wu et al. 2016; Devlin et al. 2019",
+    statement="WordPiece cuts a word greedily: the longest known piece first, the rest marked as "
+    "continuing.",
+    layer="text/layout.py",
+    reading="Every word of texts never seen is cut as the rule says, and every text comes back: "
+    "single bytes are pieces too, so nothing is unknown.",
+    then="Raise text.vocabulary and watch the pieces per word fall towards 1.",
+    measure=_wordpiece,
+)
+ONE_TOKEN = Claim(
+    name="sentence-in-one-token",
+    numbers=(45,),
+    source="D0 Q8, D4 Q6; Devlin et al. 2019, §3",
+    statement="BERT puts a sentence into one token, [CLS], which is a poor choice.",
+    layer="layers/pooling.py",
+    reading="As many states leave as tokens entered; [CLS] is one of them, and any other pooling "
+    "can be chosen. Whether it is poor is a question of measuring: pooling-trained.",
+    then="Set model.head.pooling to cls, mean, max or attention.",
+    right="All states remain; the fair test is [CLS] against mean, max and attention pooling.",
+    measure=_one_token,
+)

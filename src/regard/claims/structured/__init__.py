@@ -1,0 +1,1 @@
+"""Claims about the structured self-attentive sentence embedding and its penalty."""

@@ -1,0 +1,182 @@
+"""The block and the whole, as drawn (D0, D2's figure)."""
+
+import torch
+from torch import Tensor, nn
+
+from regard.claims.claim import Claim, Figure, Measured
+from regard.claims.precision import exact
+from regard.layers.attention import Attention, Projections
+from regard.layers.block import Block, NormOrder
+from regard.layers.embedding import Embedding
+from regard.layers.feed_forward import FeedForward
+from regard.models.body import all_visible
+from regard.models.from_recipe import transformer
+from regard.recipe.model import AttentionSettings, ModelSettings
+
+WIDTH, HEADS, INNER, POSITIONS = 24, 3, 37, 11
+
+
+def _block() -> Measured:
+    """Copy the parameters of torch's encoder layer into a block and compare outputs in float64."""
+    with exact():
+        gaps = {order: _gap_to_torch(order) for order in ("post", "pre")}
+    return Measured(
+        f"differs from torch's layer by {gaps['post']:.0e} (post-norm), {gaps['pre']:.0e} "
+        "(pre-norm)",
+        tuple(
+            Figure(f"largest difference, {order}-norm", gap, gap < 1e-12)
+            for order, gap in gaps.items()
+        ),
+    )
+
+
+def _gap_to_torch(order: NormOrder) -> float:
+    theirs = nn.TransformerEncoderLayer(
+        WIDTH, HEADS, INNER, dropout=0.0, batch_first=True, norm_first=order == "pre"
+    ).eval()
+    ours = Block(
+        Attention(WIDTH, HEADS, projections=Projections(biases=True)),
+        FeedForward(WIDTH, INNER),
+        norms=lambda: nn.LayerNorm(WIDTH),
+        order=order,
+    )
+    attention = ours.mixer.part
+    assert isinstance(attention, Attention)
+    projections = (attention.to_query, attention.to_key, attention.to_value)
+    with torch.no_grad():
+        for place, to in enumerate(projections):
+            rows = slice(place * WIDTH, (place + 1) * WIDTH)
+            to.weight.copy_(theirs.self_attn.in_proj_weight[rows])
+            to.bias.copy_(theirs.self_attn.in_proj_bias[rows].normal_())
+    attention.to_output.load_state_dict(theirs.self_attn.out_proj.state_dict())
+    inner = ours.feed_forward.part
+    assert isinstance(inner, FeedForward)
+    inner.to_inner.load_state_dict(theirs.linear1.state_dict())
+    inner.to_output.load_state_dict(theirs.linear2.state_dict())
+    ours.mixer.norm.load_state_dict(theirs.norm1.state_dict())
+    ours.feed_forward.norm.load_state_dict(theirs.norm2.state_dict())
+    states = torch.randn(2, POSITIONS, WIDTH)
+    # A mask of none: without one torch takes a shortcut that has its own rounding.
+    reference = theirs(states, src_mask=torch.zeros(POSITIONS, POSITIONS))
+    return (ours(states, visible=all_visible(POSITIONS)) - reference).abs().max().item()
+
+
+def _whole() -> Measured:
+    """Build a small encoder-decoder and ask by gradients what a written word depends on.
+
+    7 source words, 5 target words; the third target's state and all embedded inputs.
+    """
+    with exact():
+        model = transformer(
+            ModelSettings(
+                width=WIDTH,
+                depth=2,
+                feed_forward=INNER,
+                dropout=0.0,
+                quiet_start=False,
+                tied=False,
+                mixer=AttentionSettings(heads=HEADS),
+            ),
+            tokens=13,
+        )
+        felt = _felt(model, place=2)
+    source, past, future = int(felt[0].gt(0).sum()), int(felt[1][:3].gt(0).sum()), felt[1][3:]
+    leaks = int(future.gt(0).sum())
+    return Measured(
+        f"a word being written feels {source} of 7 source words, {past} of 3 written ones and "
+        f"{leaks} of 2 later ones",
+        (
+            Figure("source words felt, of 7", source, source == 7),
+            Figure("words written before felt, of 3", past, past == 3),
+            Figure("later words felt, of 2", leaks, leaks == 0),
+        ),
+    )
+
+
+def _felt(model: nn.Module, place: int) -> list[Tensor]:
+    """Give the size of the gradient from one written state into every embedded input."""
+    entered: list[Tensor] = []
+
+    def keep(_module: nn.Module, _inputs: object, states: Tensor) -> Tensor:
+        entered.append(states.detach().requires_grad_())
+        return entered[-1]
+
+    hooks = [
+        part.register_forward_hook(keep) for part in model.modules() if isinstance(part, Embedding)
+    ]
+    ids = torch.randint(13, (1, 12))
+    states = model(
+        ids[:, :7], ids[:, 7:], source_lengths=torch.tensor([7]), target_lengths=torch.tensor([5])
+    )
+    for hook in hooks:
+        hook.remove()
+    gradients = torch.autograd.grad(states[0, place].sum(), entered)
+    return [gradient[0].abs().sum(dim=-1) for gradient in gradients]
+
+
+def _tied() -> Measured:
+    """Train nothing: take the gradient of one table that reads and writes, and of two equal ones.
+
+    The tied table's gradient is compared with the sum of the two; the entering vectors with the
+    table's rows.
+    """
+    with exact():
+        table = Embedding(17, WIDTH, scaled=True)
+        ids = torch.randint(17, (2, 5))
+        entered = table(ids)
+        scale = (entered.norm() / table.table[ids].norm()).item()
+        loss = nn.functional.cross_entropy(table.logits(entered).flatten(0, 1), ids.flatten())
+        loss.backward()
+        reading, writing = (Embedding(17, WIDTH, scaled=True) for _ in range(2))
+        for part in (reading, writing):
+            part.load_state_dict(table.state_dict())
+        nn.functional.cross_entropy(
+            writing.logits(reading(ids)).flatten(0, 1), ids.flatten()
+        ).backward()
+        gradients = [part.table.grad for part in (table, reading, writing)]
+        assert all(gradient is not None for gradient in gradients)
+        both = gradients[1] + gradients[2]  # type: ignore[operator]
+        gap = (gradients[0] - both).abs().max().item()  # type: ignore[operator]
+    return Measured(
+        f"entering vectors are {scale:.4f} = √{WIDTH} times the table's; gradients add up to "
+        f"{gap:.0e}",
+        (
+            Figure("scale of what enters", scale, abs(scale - WIDTH**0.5) < 1e-12),
+            Figure("tied gradient against the sum of two", gap, gap < 1e-12),
+        ),
+    )
+
+
+BLOCK = Claim(
+    name="block-is-torchs",
+    numbers=(11,),
+    source="D2 figure; Vaswani et al. 2017, §3.1, §3.3",
+    statement="A block is attention and max(0, xW₁+b₁)W₂+b₂, each with a residual and a "
+    "layer norm.",
+    layer="layers/block.py",
+    reading="With the same parameters our block and torch.nn.TransformerEncoderLayer agree to "
+    "rounding, in both orders of the norm.",
+    then="Swap parts: Block(Recurrent(...), FeedForward(...)) is a block as well.",
+    measure=_block,
+)
+WHOLE = Claim(
+    name="encoder-decoder",
+    numbers=(29,),
+    source="D0, D2 figure; Vaswani et al. 2017, figure 1",
+    statement="The decoder writes a word from the whole source and from the words before it.",
+    layer="models/transformer.py",
+    reading="Counted are inputs with a gradient that is not zero: all of the source, all of the "
+    "past, none of the future.",
+    then="`regard train scenes` trains one in minutes; `regard explain` shows its looks.",
+    measure=_whole,
+)
+TIED = Claim(
+    name="tied-embedding",
+    numbers=(32,),
+    source="D0 Q6; Vaswani et al. 2017, §3.4; Press and Wolf 2017",
+    statement="One table reads and writes; on entering, vectors are multiplied by √d.",
+    layer="layers/embedding.py",
+    reading="A tied table learns from both uses: its gradient is the sum of two separate ones.",
+    then="Set model.tied = false in a recipe and compare sizes and scores.",
+    measure=_tied,
+)

@@ -1,0 +1,113 @@
+"""Trials: the small trainings of slow claims, made as any user makes them, and kept.
+
+A trial is a recipe and the files it reads. Its folder is named by a fingerprint of both and of the
+package's version; a finished one is opened again, an interrupted one resumed.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from regard import __version__
+from regard.errors import RegardError
+from regard.inference.predictor import Predictor
+from regard.recipe.load import make
+from regard.run import CHECKPOINTS, SEAL, Run
+from regard.tasks.task import Measured
+from regard.training.train import train
+from regard.training.watcher import Nobody, Progress, Watcher
+
+Tables = dict[str, Any]
+
+_watcher: ContextVar[Watcher | None] = ContextVar("who watches trials", default=None)
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Let someone see the trainings inside."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+class Named:
+    """Passes on what a training says, with the trial's name before it.
+
+    Args:
+        name: The trial's name.
+        watcher: Who looks on.
+
+    """
+
+    def __init__(self, name: str, watcher: Watcher) -> None:
+        self.name, self.watcher = name, watcher
+
+    def say(self, text: str) -> None:
+        self.watcher.say(f"{self.name}: {text}")
+
+    def step(self, progress: Progress) -> None:
+        self.watcher.step(progress)
+
+    def measured(self, progress: Progress, measured: Measured) -> None:
+        self.watcher.measured(progress, measured)
+
+
+def cache_folder() -> Path:
+    """Where trials and what slow claims measured are kept; REGARD_CACHE names another place."""
+    named = os.environ.get("REGARD_CACHE")
+    home = (
+        Path(named)
+        if named
+        else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "regard"
+    )
+    return home / "claims"
+
+
+def labelled(rows: Iterable[tuple[str, str]]) -> str:
+    """Write texts and their labels, one JSON object per line."""
+    return "".join(json.dumps({"text": text, "label": label}) + "\n" for text, label in rows)
+
+
+def accuracy(run: Run, rows: Iterable[tuple[str, str]]) -> float:
+    """Ask a finished run for the labels of texts; give the share that is right."""
+    texts, labels = zip(*rows, strict=True)
+    answers = Predictor(run).predict(texts)
+    right = sum(answer.text == label for answer, label in zip(answers, labels, strict=True))
+    return right / len(labels)
+
+
+def trial(name: str, tables: Tables, written: Mapping[str, str]) -> Run:
+    """Train what the tables say on these files, or open it again if that was done before.
+
+    Files are given by name and content; ``train.de`` and ``train.en`` are both ``data.train``.
+    """
+    stated = json.dumps([tables, dict(written), __version__], sort_keys=True)
+    folder = cache_folder() / "trials" / f"{name}-{sha256(stated.encode()).hexdigest()[:16]}"
+    run = folder / "run"
+    if (run / SEAL).exists():
+        return Run(run)
+    watcher = Named(name, _watcher.get() or Nobody())
+    folder.mkdir(parents=True, exist_ok=True)
+    data: dict[str, list[str]] = {}
+    for file, text in written.items():
+        (folder / file).write_text(text, encoding="utf-8")
+        data.setdefault(file.split(".")[0], []).append(str(folder / file))
+    recipe = make({**tables, "data": {**data, **tables.get("data", {})}})
+    begun = (run / CHECKPOINTS).is_dir() and any((run / CHECKPOINTS).iterdir())
+    try:
+        finished = train(recipe, run, resume=begun, watcher=watcher)
+    except RegardError:
+        if not begun:
+            raise
+        shutil.rmtree(run)
+        finished = train(recipe, run, watcher=watcher)
+    shutil.rmtree(run / CHECKPOINTS, ignore_errors=True)
+    return finished

@@ -1,0 +1,227 @@
+"""``regard claims``: what the papers say, measured."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from regard.cli.options import AsJson
+from regard.cli.screen import clean, console, print_json
+from regard.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from regard.claims.claim import Claim, Drawing
+    from regard.claims.measuring import Outcome
+
+COLOURS = {"holds": "green", "fails": "red", "holds if": "yellow", "not measured": "dim"}
+
+
+def claims(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Claims, families or numbers of the inventory; nothing for all."),
+    ] = None,
+    slow: Annotated[
+        bool, typer.Option("--slow", help="Also train models for those that need it: 45 minutes.")
+    ] = False,
+    listed: Annotated[bool, typer.Option("--list", help="Only say what there is.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page with a picture of every claim.")
+    ] = None,
+    document: Annotated[
+        Path | None, typer.Option(help="Write docs/statements.md anew to this file; nothing else.")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Measure what the papers say: each statement, its figure, and whether it holds.
+
+    Fast claims are exact identities, counts and gradients. Slow ones train small models; what they
+    found is kept, so that an interrupted call goes on where it stopped.
+
+    Examples:
+        regard claims
+        regard claims scaling-keeps-gradients masks
+        regard claims 52 --json
+        regard claims --slow --html claims.html
+
+    """
+    from regard.claims.registry import chosen
+    from regard.claims.registry import claims as every
+
+    if document is not None:
+        from regard.claims.document import document as written
+
+        document.write_text(written(), encoding="utf-8")
+        return 0
+    if html is not None and html.exists():
+        raise UsageError(f"nothing is overwritten. {html} exists.", "Name another file.")
+    asked = chosen(names) if names else list(every().values())
+    if listed:
+        _list(asked, as_json=as_json)
+        return 0
+    outcomes = _measured(asked, slow=slow, quiet=as_json)
+    if html is not None:
+        from regard.claims.page import claims_page
+
+        html.write_text(claims_page(outcomes), encoding="utf-8")
+    if as_json:
+        print_json([outcome.as_json() for outcome in outcomes])
+    elif names:
+        for outcome in outcomes:
+            _tell(outcome)
+    else:
+        _show(outcomes)
+    return int(any(one.problem and not one.claim.slow for one in outcomes))
+
+
+def _measured(asked: "list[Claim]", *, slow: bool, quiet: bool) -> "list[Outcome]":
+    from regard.claims.measuring import measure_all
+    from regard.claims.trials import watched
+    from regard.cli.claims_progress import ClaimsScreen
+
+    with ClaimsScreen(len(asked), quiet=quiet) as screen, watched(screen):
+        outcomes = []
+        for outcome in measure_all(asked, slow=slow, before=screen.begin):
+            outcomes.append(outcome)
+            screen.done(outcome)
+        return outcomes
+
+
+def _list(asked: "list[Claim]", *, as_json: bool) -> None:
+    from regard.cli.screen import print_rows
+
+    if as_json:
+        print_json(
+            [
+                {
+                    "name": c.name,
+                    "family": c.family,
+                    "numbers": list(c.numbers),
+                    "source": c.source,
+                    "statement": c.statement,
+                    "slow": c.slow,
+                }
+                for c in asked
+            ]
+        )
+    else:
+        print_rows((claim.name, claim.statement) for claim in asked)
+
+
+def _show(outcomes: "list[Outcome]") -> None:
+    """Print the table, family by family."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from regard.claims.claim import FAMILIES
+
+    out = console()
+    unmeasured = [one for one in outcomes if one.measured is None and not one.problem]
+    for family, title in FAMILIES.items():
+        mine = [one for one in outcomes if one.claim.family == family and one not in unmeasured]
+        if not mine:
+            continue
+        table = Table(title=title, title_justify="left", title_style="bold", expand=True, box=None)
+        table.add_column("no.", justify="right", style="dim", no_wrap=True)
+        table.add_column("claim", no_wrap=out.width >= 80, overflow="fold")
+        table.add_column("measured", ratio=5, overflow="fold")
+        table.add_column("verdict", ratio=2, overflow="fold")
+        for one in mine:
+            told = clean(one.measured.told if one.measured else one.problem)
+            verdict = Text(clean(one.verdict) if one.measured else one.kind, COLOURS[one.kind])
+            table.add_row(str(one.claim.numbers[0]), one.claim.name, Text(told), verdict)
+        out.print(table)
+        out.print()
+    _sum_up(out, outcomes, unmeasured)
+
+
+def _sum_up(out: "Console", outcomes: "list[Outcome]", unmeasured: "list[Outcome]") -> None:
+    seconds = sum(one.seconds for one in outcomes if not one.claim.slow)
+    counts = ", ".join(
+        f"{many} {kind}"
+        for kind in COLOURS
+        if (many := sum(one.kind == kind and one not in unmeasured for one in outcomes))
+    )
+    out.print(f"{counts}; the fast ones in {seconds:.0f} s", style="bold")
+    if unmeasured:
+        out.print(
+            f"{len(unmeasured)} more train models: regard claims --slow",
+            style="dim",
+            soft_wrap=True,
+        )
+    out.print("one at length: regard claims NAME   ·   a page: --html claims.html", style="dim")
+
+
+def _tell(outcome: "Outcome") -> None:
+    """Print one claim at length."""
+    out, claim, measured = console(), outcome.claim, outcome.measured
+    out.print(claim.name, style="bold", end="  ")
+    out.print(clean(outcome.verdict), style=COLOURS[outcome.kind])
+    out.print(f"{claim.source}; no. {', '.join(map(str, claim.numbers))}", style="dim")
+    out.print(f"\n“{claim.statement}”\n")
+    if measured is None:
+        if not outcome.problem:
+            out.print(f"Models are trained for it: regard claims {claim.name} --slow\n")
+    else:
+        out.print(clean(measured.told), style="bold")
+        out.print()
+        _draw(out, _drawing(outcome))
+        _figures(out, outcome)
+    for heading, words in (
+        ("The right value", claim.right),
+        ("How it is measured", claim.method),
+        ("How to read it", claim.reading),
+        ("What to try next", claim.then),
+        ("About", f"src/regard/{claim.layer}"),
+    ):
+        if words:
+            out.print(f"{heading}: ", style="dim", end="")
+            out.print(words)
+    out.print()
+
+
+def _drawing(outcome: "Outcome") -> "Drawing":
+    from regard.claims.claim import drawing_of
+
+    assert outcome.measured is not None
+    return drawing_of(outcome.measured)
+
+
+def _draw(out: "Console", drawing: "Drawing") -> None:
+    from regard.claims.claim import Curves
+    from regard.explain.draw.bars import Bars, number, terminal_bars
+    from regard.explain.draw.sparkline import sparkline
+    from regard.explain.draw.terminal import TerminalMap
+
+    if isinstance(drawing, Curves):
+        out.print(f"{drawing.title}, by {drawing.x_label}", style="bold")
+        side = max(len(line.name) for line in drawing.lines)
+        for line in drawing.lines:
+            ends = f"{number(float(line.ys[0]))} → {number(float(line.ys[-1]))}"
+            out.print(f"{line.name:<{side}}  {sparkline(line.ys)}  {ends}")
+    elif isinstance(drawing, Bars):
+        out.print(terminal_bars(drawing, width=min(out.width, 100)), soft_wrap=True)
+    else:
+        out.print(TerminalMap(drawing))
+    out.print()
+
+
+def _figures(out: "Console", outcome: "Outcome") -> None:
+    from rich.table import Table
+
+    from regard.explain.draw.bars import number
+
+    assert outcome.measured is not None
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for heading in ("figure", "value", "speaks", "given before"):
+        table.add_column(heading, header_style="dim", overflow="fold")
+    for figure in outcome.measured.figures:
+        given = "" if figure.given is None else number(figure.given)
+        if figure.note and not figure.agrees:
+            given += f" ({figure.note})"
+        speaks = {True: "for", False: "against", None: ""}[figure.supports]
+        table.add_row(figure.name, number(figure.value), speaks, given)
+    out.print(table)
+    out.print()

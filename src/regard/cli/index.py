@@ -1,0 +1,53 @@
+"""``regard index``: a corpus made ready to be searched."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli.options import AsJson
+from regard.cli.screen import print_json, print_text
+
+
+def index(
+    places: Annotated[
+        list[str],
+        typer.Argument(help="A run and a corpus: a folder with corpus.jsonl, or a file."),
+    ],
+    out: Annotated[Path, typer.Option(help="The index folder to make; it must be new.")],
+    words_only: Annotated[
+        bool, typer.Option("--words-only", help="No run and no vectors: BM25 alone.")
+    ] = False,
+    approximate: Annotated[
+        bool, typer.Option("--approximate", help="Also a graph, for millions of documents.")
+    ] = False,
+    skip: Annotated[
+        bool, typer.Option("--skip-bad-lines", help="Leave out lines that cannot be read.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a corpus ready to be searched: by the vectors of a run, by its words, or by both.
+
+    The index folder stands alone: it holds the vectors, BM25's lists, the beginnings of the
+    documents, and what of the run is needed to read a query.
+
+    Examples:
+        regard index runs/search data/cranfield --out indexes/cranfield
+        regard index data/notes.txt --words-only --out indexes/notes
+
+    """
+    from regard.inference.search.build import build, two_places
+
+    run, corpus = two_places(places, words_only=words_only)
+    begin = time.perf_counter()
+    facts = build(run, corpus, out, skip=skip, approximately=approximate)
+    seconds = time.perf_counter() - begin
+    if as_json:
+        print_json({"index": str(out), "seconds": seconds, **facts})
+        return
+    vectors = f", vectors of {facts['width']} numbers" if facts["width"] else ""
+    print_text(
+        f"{facts['documents']:,} documents, {facts['terms']:,} words{vectors}, in {seconds:.1f} s"
+    )
+    print_text(f'next: regard search {out} "some words"')

@@ -1,0 +1,25 @@
+"""A trained model that answers and explains: what ``regard.load`` returns."""
+
+from pathlib import Path
+from typing import Any
+
+from regard.explain.explaining import Choice, explain
+from regard.explain.explanation import Explanation
+from regard.inference.predictor import Predictor
+from regard.run import Run
+
+
+class Model(Predictor):
+    """A trained model, to be asked and looked into."""
+
+    def explain(self, text: str, target: str | None = None, **choice: Any) -> Explanation:  # noqa: ANN401
+        """Answer a text and say where the model looked; see :class:`Choice` for what can be chosen.
+
+        ``target`` gives a translation instead of the model's own.
+        """
+        return explain(self.run, text, target, Choice(**choice))
+
+
+def load(path: str | Path) -> Model:
+    """Open a run folder to ask it and to look into it."""
+    return Model(Run(Path(path)))

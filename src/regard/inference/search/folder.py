@@ -1,0 +1,133 @@
+"""The folder of an index: whole, sealed, and able to stand alone.
+
+    index.json              what it is, and the SHA-256 of every file
+    documents.jsonl         a line per document: id, title, how it begins
+    places.safetensors      where each line begins, and who stands first among equals
+    words.safetensors       BM25: terms and what they add to which documents
+    vectors-00000.safetensors …   a vector per document, in pieces
+    vectors.usearch         the approximate index, where one was asked for
+    run/                    the model that made the vectors, to read queries with
+
+The seal is written last: a folder without it is no index.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+
+from regard import __version__
+from regard.errors import RunError, UsageError
+from regard.run import file_hash, write_whole
+from regard.tasks.retrieval.bm25 import Bm25, Postings
+
+FORMAT = 1
+MANIFEST, DOCUMENTS, PLACES, WORDS = (
+    "index.json",
+    "documents.jsonl",
+    "places.safetensors",
+    "words.safetensors",
+)
+APPROXIMATE, RUN = "vectors.usearch", "run"
+
+
+class Entry(NamedTuple):
+    """What is kept of a document, to be shown."""
+
+    id: str
+    title: str
+    snippet: str
+
+
+def piece(number: int) -> str:
+    """Name a piece of the vectors."""
+    return f"vectors-{number:05}.safetensors"
+
+
+def create(folder: Path) -> None:
+    """Make an empty index folder; refuse one that is there."""
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise UsageError(
+            f"an index folder must be new, so that nothing is overwritten. {folder} exists.",
+            "Name another with --out.",
+        ) from None
+    except OSError as error:
+        raise UsageError(
+            f"the index folder {folder} cannot be made: {error.strerror}.",
+            "Name a folder that you may write to with --out.",
+        ) from error
+
+
+def write_words(folder: Path, words: Bm25[str]) -> None:
+    """Write BM25's lists; terms stand one on a line, in the order of their numbers."""
+    terms = "\n".join(sorted(words.places, key=words.places.__getitem__)).encode("utf-8")
+    tensors = {
+        "terms": np.frombuffer(terms, dtype=np.uint8),
+        "count": np.array([words.count]),
+        **words.postings._asdict(),
+    }
+    save_file(tensors, folder / WORDS)
+
+
+def read_words(folder: Path) -> Bm25[str]:
+    """Read BM25's lists."""
+    found = load_file(folder / WORDS)
+    terms = found["terms"].tobytes().decode("utf-8").split("\n")
+    places = {term: place for place, term in enumerate(terms) if term}
+    postings = Postings(found["starts"], found["documents"], found["impacts"])
+    return Bm25(places, postings, int(found["count"][0]))
+
+
+def read_vectors(folder: Path, pieces: int) -> Iterator[NDArray[np.float32]]:
+    """Read the vectors piece by piece."""
+    for number in range(pieces):
+        yield load_file(folder / piece(number))["vectors"]
+
+
+def read_entries(folder: Path, numbers: NDArray[np.int64]) -> list[Entry]:
+    """Read the lines of some documents."""
+    starts = load_file(folder / PLACES)["starts"]
+    found = []
+    with (folder / DOCUMENTS).open("rb") as lines:
+        for number in numbers.tolist():
+            lines.seek(int(starts[number]))
+            found.append(Entry(**json.loads(lines.readline())))
+    return found
+
+
+def seal(folder: Path, facts: dict[str, Any]) -> None:
+    """Say that an index is whole: hash every file of its own; its run has a seal itself."""
+    files = {path.name: file_hash(path) for path in sorted(folder.iterdir()) if path.is_file()}
+    whole = {"format": FORMAT, "regard": __version__, **facts, "files": files}
+    write_whole(folder / MANIFEST, json.dumps(whole, indent=1))
+
+
+def opened(folder: Path) -> dict[str, Any]:
+    """Read the manifest, and see that every file is the one it names."""
+    if not (folder / MANIFEST).is_file():
+        raise UsageError(f"{folder} is no index.", "Name a folder that `regard index` wrote.")
+    try:
+        facts = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        written, files = facts["format"], dict(facts["files"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunError(
+            f"{folder / MANIFEST} cannot be read: {error}.", "Make the index again."
+        ) from error
+    if written != FORMAT:
+        raise RunError(
+            f"{folder} has index format {written}; this version reads format {FORMAT}.",
+            "Make the index again with this version.",
+        )
+    for name, digest in files.items():
+        if not (folder / name).is_file() or file_hash(folder / name) != digest:
+            raise RunError(
+                f"{folder / name} does not belong to this index: it is missing or changed.",
+                "Put it back, or make the index again.",
+            )
+    return facts

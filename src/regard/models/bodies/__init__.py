@@ -1,0 +1,1 @@
+"""Bodies, from settings: what every model is built on."""

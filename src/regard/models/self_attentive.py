@@ -1,0 +1,106 @@
+"""The structured self-attentive embedding (Lin et al. 2017): a text as several looks at it.
+
+    A = softmax(W₂·tanh(W₁·Hᵀ)),   M = A·H            one row of M for each look, or hop
+    p = softmax(V·narrow(M)),      loss = -log p(label) + λ·penalty(A)
+
+Between M and the labels stands nothing, a dense layer, or its pruned form (appendix A), in which
+row i of M feeds features of its own, and so does every column:
+
+    dense    relu(W·vec(M))                       hops·width·outputs parameters
+    pruned   relu([Mᵢ·Vᵢ for each row i;  Mᵀⱼ·Uⱼ for each column j])
+             hops·width·(row features + column features) parameters
+
+H are the states of any body; the paper's is a BiLSTM.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from regard.layers.diversity import PENALTIES
+from regard.layers.pooling import AttentionPool
+from regard.layers.tap import listen
+
+Matrix = Float[Tensor, "batch hop width"]
+
+
+class SelfAttentive(nn.Module):
+    """M = A·H, narrowed; a pooling like any other.
+
+    Args:
+        looks: Takes the looks.
+        narrow: Turns M into one vector.
+
+    """
+
+    def __init__(self, looks: AttentionPool, narrow: nn.Module) -> None:
+        super().__init__()
+        self.looks, self.narrow = looks, narrow
+
+    def forward(
+        self,
+        states: Float[Tensor, "batch position width"],
+        *,
+        visible: Bool[Tensor, "#batch 1 1 position"],
+    ) -> Float[Tensor, "batch pooled"]:
+        return self.narrow(self.looks(states, visible=visible))
+
+
+class Dense(nn.Module):
+    """relu(W·vec(M) + b).
+
+    Args:
+        hops: Rows of M.
+        width: Columns of M.
+        outputs: Size of the answer.
+
+    """
+
+    def __init__(self, hops: int, width: int, outputs: int) -> None:
+        super().__init__()
+        self.to_outputs = nn.Linear(hops * width, outputs)
+
+    def forward(self, matrix: Matrix) -> Float[Tensor, "batch outputs"]:
+        return torch.relu(self.to_outputs(matrix.flatten(1)))
+
+
+class Pruned(nn.Module):
+    """relu([Mᵢ·Vᵢ; Mᵀⱼ·Uⱼ]): rows and columns feed features of their own.
+
+    Args:
+        hops: Rows of M.
+        width: Columns of M.
+        row_features: Outputs of each row.
+        column_features: Outputs of each column.
+
+    """
+
+    def __init__(self, hops: int, width: int, *, row_features: int, column_features: int) -> None:
+        super().__init__()
+        rows = torch.empty(hops, width, row_features).normal_(std=width**-0.5)
+        columns = torch.empty(width, hops, column_features).normal_(std=hops**-0.5)
+        self.rows, self.columns = nn.Parameter(rows), nn.Parameter(columns)
+        self.outputs = hops * row_features + width * column_features
+
+    def forward(self, matrix: Matrix) -> Float[Tensor, "batch outputs"]:
+        by_row = torch.einsum("bhw,hwp->bhp", matrix, self.rows)
+        by_column = torch.einsum("bhw,whq->bwq", matrix, self.columns)
+        return torch.relu(torch.cat([by_row.flatten(1), by_column.flatten(1)], dim=1))
+
+
+class Passed(NamedTuple):
+    """What one pass over a batch said, and what it lost by looks that are alike."""
+
+    logits: Float[Tensor, "batch label"]
+    penalty: Float[Tensor, " batch"]
+
+
+def penalised(model: nn.Module, read: Callable[[], Tensor], *, penalty: str) -> Passed:
+    """Let ``model`` read, and compare the looks it takes."""
+    with listen(model, "head.pool.looks.weights") as heard:
+        logits = read()
+    ((weights,),) = heard.values()
+    return Passed(logits, PENALTIES[penalty](weights[:, 0]))

@@ -1,0 +1,43 @@
+"""``[model.documents]``: texts of several sentences."""
+
+from typing import Literal
+
+from pydantic import PositiveInt, model_validator
+
+from regard.recipe.settings import Refused, Settings
+
+
+class DocumentSettings(Settings):
+    """Whether a text is read as one sequence, or sentence by sentence (Yang et al. 2016)."""
+
+    read: Literal["whole", "sentences"] = "whole"
+    """As one sequence of tokens; or words make sentences, and sentences the document (HAN)."""
+    words: PositiveInt = 64
+    """The most tokens one sentence may have; a longer one is read as several."""
+    depth: PositiveInt = 1
+    """Number of blocks among sentences; ``model.depth`` is their number among words."""
+    mixer: Literal["same", "attention", "gru", "lstm"] = "same"
+    """What mixes sentences: the same as words, or another; their positions are ``model.position``'s
+    where that is attention."""
+    context: Literal["none", "earlier", "both"] = "none"
+    """Which other sentences decide where a sentence is looked at: none, as in HAN; those before it,
+    or those before and after it (Remy et al. 2019)."""
+    gather: Literal["sum", "mean"] = "mean"
+    """``context``: how the vectors of the other sentences become one."""
+    gated: bool = False
+    """``context``: whether each word weighs itself against the context."""
+
+    @model_validator(mode="after")
+    def _settings_have_an_effect(self) -> "DocumentSettings":
+        neutral = DocumentSettings.model_construct()
+        needs = {"words": "read", "depth": "read", "mixer": "read", "context": "read"}
+        needs |= {"gather": "context", "gated": "context"}
+        for name, needed in needs.items():
+            value, other = getattr(self, name), getattr(self, needed)
+            if value != getattr(neutral, name) and other == getattr(neutral, needed):
+                raise Refused(
+                    f"model.documents.{name} = {value!r} has no effect while "
+                    f'model.documents.{needed} is "{other}"',
+                    f"Choose another {needed}, or take {name} out",
+                )
+        return self

@@ -1,0 +1,230 @@
+"""Document pretraining: from one part of a document, tell which words stand in another part.
+
+    text   = pool(body(part))                    one state for the whole part that is read
+    p(w)   = softmax(W·text + b)                 the same guess for every word of the other part
+    loss   = mean over the other part's words of -log p(w), frequent words mostly left out
+
+A state that must guess the words of the rest learns what a document is about and what it thinks of
+it; one that fills in a masked word looks no further than its neighbours. One softmax per document
+instead of one per word makes it cheap: minutes for tens of thousands of documents. After paragraph
+vectors (Le and Mikolov 2014), with the reader that Doc2VecC gives them (Chen 2017); frequent words
+as in word2vec (Mikolov et al. 2013, eq. 5).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.data.batch import Batch, pad
+from regard.data.store import Store
+from regard.data.stream import Stream
+from regard.errors import UsageError
+from regard.models.classifier import Classifier
+from regard.models.from_recipe import classifier
+from regard.tasks.labelling.overlong import Fitted, drawn
+from regard.tasks.losses import Loss
+from regard.tasks.pretraining.scores import learn_frequencies
+from regard.tasks.task import Answered, Examples, Measured, Sample, Task, Texts
+from regard.text import special
+
+OTHER = (0.3, 0.6)  # share of a document that is the other part, drawn evenly
+FREQUENT = 1e-4  # a word as frequent is always asked for; one a hundred times so, every tenth time
+QUICK, MOST = 500, 2000  # documents measured on, while training and at the end
+AT_ONCE = 64  # documents
+SHOWN, TOLD = 8, 8  # samples, and words told of each
+MEASURED = 303  # purpose of the random choices while measuring: always the same ones
+
+
+class Parted(NamedTuple):
+    """A document in two."""
+
+    read: list[int]
+    other: list[int]
+
+
+class DocumentPretraining(Task):
+    """A body learns from whole documents.
+
+    Args:
+        recipe: The whole recipe.
+        tokenizer: Between texts and ids.
+
+    """
+
+    fields = texts = 1
+    metric = "loss"
+    baseline = "every word by how often it is written"
+    frequencies: Float[Tensor, " token"] | None = None
+
+    @property
+    def longest(self) -> int | None:
+        return None
+
+    @property
+    def encoded_by(self) -> tuple[str, ...]:
+        return ("whole documents",)
+
+    def stream(self, store: Store) -> Stream:
+        settings = self.recipe.training
+        fitted = Fitted(store, self.recipe.text.longest)
+        return Stream(fitted, seed=self.recipe.seed, batch_tokens=settings.batch_tokens)
+
+    def build(self) -> Classifier:
+        model = classifier(self.recipe.model, self.tokenizer.size, self.tokenizer.size)
+        assert isinstance(model, Classifier)
+        return model
+
+    def begin(self, model: Classifier, store: Store) -> None:
+        """Let the first guess be by frequency alone."""
+        counts = torch.ones(self.tokenizer.size)
+        counts += torch.from_numpy(np.bincount(store.flat(0), minlength=self.tokenizer.size))
+        self.frequencies = counts / counts.sum()
+        with torch.no_grad():
+            model.head.to_logits.weight.zero_()
+            model.head.to_logits.bias.copy_(asked_for(self.frequencies).log())
+
+    def encode(self, examples: list[Texts]) -> list[tuple[list[int], ...]]:
+        return [(ids,) for ids in self.tokenizer.encode_batch([text for (text,) in examples])]
+
+    def batch(
+        self,
+        store: Store,
+        numbers: NDArray[np.int64],
+        key: tuple[int, ...],
+        *,
+        progress: float = 0.0,
+    ) -> Batch:
+        rng = np.random.default_rng(list(key))
+        rows = [self.part(store[int(number)][0].tolist(), rng) for number in numbers]
+        return self.pad(rows)._replace(numbers=numbers)
+
+    def part(self, ids: list[int], rng: np.random.Generator) -> Parted:
+        """Cut a piece out of a document to be told, and read the longer side of what is left."""
+        assert self.frequencies is not None
+        size = max(1, round(len(ids) * rng.uniform(*OTHER)))
+        start = int(rng.integers(len(ids) - size + 1))
+        other = np.asarray(ids[start : start + size])
+        before, after = ids[:start], ids[start + size :]
+        read = drawn(max(before, after, key=len), self.recipe.text.longest - 2, rng)
+        kept = keep(self.frequencies)[other].numpy() > rng.random(size)
+        return Parted(_closed(read), other[kept].tolist())
+
+    def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
+        fields = tuple(pad(list(side), filler=special.PAD) for side in zip(*rows, strict=True))
+        return Batch(fields, np.arange(len(rows)))
+
+    def asked(self, text: str) -> Batch:
+        return self.pad([(_closed(self._fitted(text, cut=True)[0]),)])
+
+    def loss(self, model: Classifier, batch: Batch) -> Loss:
+        ids, counts = batch.fields[1]
+        rows = torch.repeat_interleave(torch.arange(len(ids)), counts)
+        words = ids[torch.arange(ids.shape[1]) < counts[:, None]]
+        lost = -self.states(model, batch).log_softmax(dim=-1)[rows, words].sum()
+        return Loss(lost, float(lost.detach()), max(1, len(words)))
+
+    def states(self, model: Classifier, batch: Batch) -> Tensor:
+        ids, lengths = batch.fields[0]
+        return model(ids, lengths=lengths)
+
+    def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
+        return learn_frequencies(source, self.encode, tokens=self.tokenizer.size)
+
+    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
+        self.frequencies = parameters["frequencies"]
+
+    @torch.inference_mode()
+    def measure(self, model: Classifier, examples: Sequence[Texts], *, quick: bool) -> Measured:
+        """Say what is lost on the examples, always parted in the same way."""
+        assert self.frequencies is not None
+        model.eval()
+        rng = np.random.default_rng([self.recipe.seed, MEASURED])
+        some = [e for e in examples[: QUICK if quick else MOST] if e[0].strip()]
+        rows = [self.part(ids, rng) for (ids,) in self.encode(some) if ids]
+        by_frequency = -asked_for(self.frequencies).log()
+        lost, plain, words = 0.0, 0.0, 0
+        for start in range(0, len(rows), AT_ONCE):
+            batch = self.pad(rows[start : start + AT_ONCE])
+            loss = self.loss(model, batch)
+            lost, words = lost + loss.plain, words + loss.tokens
+            plain += sum(float(by_frequency[row.other].sum()) for row in rows[start:][:AT_ONCE])
+        return Measured(
+            _scores(lost / max(1, words)),
+            _scores(plain / max(1, words)),
+            {"loss": f"other part {OTHER[0]:g} to {OTHER[1]:g}, frequent words over {FREQUENT:g}"},
+            len(rows),
+            [] if quick else self._samples(model, rows[:SHOWN]),
+        )
+
+    def _samples(self, model: Classifier, rows: Sequence[Parted]) -> list[Sample]:
+        told = self._tell(model, [row.read for row in rows])
+        decode = self.tokenizer.decode
+        return [
+            Sample(decode(row.read[1:-1])[:500], decode(row.other)[:500], words)
+            for row, words in zip(rows, told, strict=True)
+        ]
+
+    def _tell(self, model: Classifier, rows: Sequence[list[int]]) -> list[str]:
+        """Name the words that a text makes likelier, those that gain most in all first."""
+        assert self.frequencies is not None
+        plain = asked_for(self.frequencies).log()
+        guesses = self.states(model, self.pad([(row,) for row in rows])).log_softmax(dim=-1)
+        gains = guesses.exp() * (guesses - plain)
+        best = gains.topk(min(TOLD, gains.shape[1]), dim=-1).indices
+        decode = self.tokenizer.decode
+        return [", ".join(decode([int(id)]).strip() for id in row) for row in best]
+
+    @torch.inference_mode()
+    def answer(
+        self,
+        model: Classifier,
+        texts: Sequence[str],
+        *,
+        quick: bool = False,
+        cut: bool = False,
+    ) -> list[Answered]:
+        """Tell words that go with each text; a blank line is answered with a blank."""
+        model.eval()
+        answers = [Answered("", 0.0, 0)] * len(texts)
+        for place, text in enumerate(texts):
+            if text.strip():
+                ids, lost = self._fitted(text, cut=cut)
+                answers[place] = Answered(self._tell(model, [_closed(ids)])[0], 0.0, lost)
+        return answers
+
+    def _fitted(self, text: str, *, cut: bool) -> tuple[list[int], int]:
+        (((ids),),) = self.encode([(text,)])
+        most = self.recipe.text.longest - 2
+        if len(ids) > most and not cut:
+            raise UsageError(
+                f"a text must fit what the model reads. Got {len(ids)} tokens; this model reads "
+                f"at most {most}.",
+                "Shorten the text, or allow cutting it with --truncate.",
+            )
+        return ids[:most], max(0, len(ids) - most)
+
+
+def keep(frequencies: Float[Tensor, " token"]) -> Float[Tensor, " token"]:
+    """Say how likely each word is asked for where it stands: √(t/f) + t/f, at most 1."""
+    share = FREQUENT / frequencies
+    return (share.sqrt() + share).clamp(max=1.0)
+
+
+def asked_for(frequencies: Float[Tensor, " token"]) -> Float[Tensor, " token"]:
+    """Say how often each word is asked for."""
+    kept = frequencies * keep(frequencies)
+    return kept / kept.sum()
+
+
+def _closed(ids: Sequence[int]) -> list[int]:
+    return [special.CLS, *ids, special.SEP]
+
+
+def _scores(loss: float) -> dict[str, float]:
+    return {"loss": loss, "perplexity": math.exp(min(loss, 700.0))}

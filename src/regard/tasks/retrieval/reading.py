@@ -1,0 +1,263 @@
+"""Files to examples of retrieval: folders with judged queries, files of documents, files of pairs.
+
+Whatever is wrong is named by file and line. A judgment of a document or query that is not there
+ends the work, unless ``data.on_bad_line`` is "skip": then it is left out and counted.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+
+from regard.data.compression import plain_name
+from regard.data.formats.beir import (
+    Document,
+    Judgment,
+    Query,
+    is_folder,
+    qrels_of,
+    read_documents,
+    read_judgments,
+    read_queries,
+)
+from regard.data.record import Fault, Found, Record, Request, bad
+from regard.data.source import find
+from regard.errors import DataError, UsageError
+from regard.recipe.recipe import Recipe
+from regard.tasks.retrieval.example import Tag
+from regard.text.sentences import split_sentences
+
+OBJECTS = (".jsonl", ".ndjson", ".json")
+BEGINNING = 2000  # characters in which a first sentence is sought
+
+
+def records(recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Found]:
+    """Read what there is to learn from, or to be measured on."""
+    if not files:
+        raise UsageError("There are no files to read.", "Name at least one file in [data].")
+    for file in files:
+        path = Path(file).expanduser()
+        if split == "train":
+            yield from _to_learn(recipe, path)
+        elif path.is_dir():
+            yield from judged(path, split)
+        else:
+            yield from _columns(recipe, path)
+
+
+def documents(
+    path: Path, *, fields: tuple[str, ...] = (), format: str = "auto"
+) -> Iterator[Document | Fault]:
+    """Read the documents of a folder or a file, whatever its format."""
+    if path.is_dir() or plain_name(path).suffix in OBJECTS:
+        yield from read_documents(path)
+        return
+    for found in find([path], Request(1, fields[-1:]), format=format):
+        if isinstance(found, Fault):
+            yield found
+        else:
+            yield Document(str(found.line), "", " ".join(found.fields[0].split()), *found[1:])
+
+
+def paired_documents(recipe: Recipe, path: Path) -> Iterator[Document | Fault]:
+    """Read the documents that a file of pairs holds, each once."""
+    seen = set()
+    for found in _two(recipe, path):
+        if isinstance(found, Fault):
+            yield found
+            continue
+        name = name_of(found.fields[1])
+        if name not in seen:
+            seen.add(name)
+            yield Document(name, "", found.fields[1], *found[1:])
+
+
+def learned_from(recipe: Recipe, path: Path) -> Iterator[Document | Fault]:
+    """Read the documents that a file or folder of ``data.train`` has."""
+    if has_pairs(recipe, path):
+        return paired_documents(recipe, path)
+    return documents(path, fields=recipe.data.fields, format=recipe.data.format)
+
+
+def has_pairs(recipe: Recipe, path: Path) -> bool:
+    """Tell whether a file has labelled pairs, not documents."""
+    return "labelled" in recipe.retrieval.pairs and not path.is_dir()
+
+
+def name_of(text: str) -> str:
+    """Name a document that has no name by what it says."""
+    return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def judged(folder: Path, split: str) -> Iterator[Found]:
+    """Read a folder's queries with their judgments."""
+    grades: dict[str, dict[str, int]] = defaultdict(dict)
+    asked: dict[str, Query] = {}
+    for found in judgments(folder, split):
+        if isinstance(found, Fault):
+            yield found
+        elif isinstance(found, Query):
+            asked[found.name] = found
+        else:
+            grades[found.query][found.document] = found.grade
+    for name, query in asked.items():
+        own = grades.get(name, {})
+        if not any(grade > 0 for grade in own.values()):
+            told = f"The query {name!r} has no relevant document."
+            yield Fault("unjudged", "note", query.file, query.line, told, "It is passed over.")
+            continue
+        tag = Tag("judged", name, grades=own, corpus=str(folder))
+        yield Record((query.text, "", tag.written()), query.file, query.line)
+
+
+def judgments(folder: Path, split: str) -> Iterator[Query | Judgment | Fault]:
+    """Read a folder's queries, then the judgments of a split that name what is there."""
+    if not is_folder(folder):
+        yield from (found for found in read_documents(folder) if isinstance(found, Fault))
+        return
+    queries, known = set(), set()
+    for query in read_queries(folder):
+        yield query
+        if isinstance(query, Query):
+            queries.add(query.name)
+    for document in read_documents(folder):
+        if isinstance(document, Document):
+            known.add(document.name)
+    file = qrels_of(folder, split)
+    if file is None:
+        told = f"There are no judgments for {split}."
+        remedy = f"Put them into qrels/{'dev' if split == 'valid' else split}.tsv, or qrels.tsv."
+        yield Fault("missing-file", "fatal", str(folder), 0, told, remedy)
+        return
+    for one in read_judgments(file):
+        yield one if isinstance(one, Fault) else _known(one, queries, known)
+
+
+def _known(one: Judgment, queries: set[str], documents: set[str]) -> Judgment | Fault:
+    for what, name, names in (
+        ("query", one.query, queries),
+        ("document", one.document, documents),
+    ):
+        if name not in names:
+            told = f"The judgment names the {what} {name!r}, which is not there."
+            return bad(f"missing-{what}", Path(one.file), one.line, told)
+    return one
+
+
+def _to_learn(recipe: Recipe, path: Path) -> Iterator[Found]:
+    sources = recipe.retrieval.pairs
+    if has_pairs(recipe, path):
+        yield from _pairs(recipe, path)
+    if "labelled" in sources and path.is_dir():
+        _not_reported_on(recipe, path)
+        yield from _labelled(path)
+    if set(sources) - {"labelled"}:
+        for document in learned_from(recipe, path):
+            if isinstance(document, Fault):
+                yield document
+            elif document.text:
+                yield as_record(document)
+
+
+def as_record(document: Document) -> Record:
+    """Make an example of a document; without a title its first sentence may ask for the rest."""
+    title, body = document.title, document.body
+    if not title:
+        sentences = split_sentences(body[:BEGINNING])
+        if len(sentences) > 1 and body.startswith(sentences[0]):
+            title, body = sentences[0], body[len(sentences[0]) :].strip()
+    if not body:
+        title, body = "", title
+    tag = Tag("document", document.name, titled=bool(document.title and document.body))
+    return Record((title, body, tag.written()), document.file, document.line)
+
+
+def _pairs(recipe: Recipe, path: Path) -> Iterator[Found]:
+    for found in _two(recipe, path):
+        if isinstance(found, Fault):
+            yield found
+        else:
+            asked, text = found.fields
+            tag = Tag("pair", name_of(text))
+            yield Record((asked, text, tag.written()), *found[1:])
+
+
+def _two(recipe: Recipe, path: Path) -> Iterator[Found]:
+    data = recipe.data
+    yield from find([path], Request(2, data.fields[:2], data.languages), format=data.format)
+
+
+def _labelled(folder: Path) -> Iterator[Found]:
+    """Make a pair of every query and relevant document of a folder."""
+    asked: dict[str, Query] = {}
+    relevant: dict[str, list[str]] = defaultdict(list)
+    for found in judgments(folder, "train"):
+        if isinstance(found, Fault):
+            yield found
+        elif isinstance(found, Query):
+            asked[found.name] = found
+        elif found.grade > 0:
+            relevant[found.query].append(found.document)
+    wanted = {name for names in relevant.values() for name in names}
+    texts = {
+        document.name: document.text
+        for document in read_documents(folder)
+        if isinstance(document, Document) and document.name in wanted and document.text
+    }
+    for name, query in asked.items():
+        for document in relevant[name]:
+            if document in texts:
+                also = tuple(other for other in relevant[name] if other != document)
+                tag = Tag("pair", document, also=also)
+                yield Record((query.text, texts[document], tag.written()), query.file, query.line)
+
+
+def _not_reported_on(recipe: Recipe, folder: Path) -> None:
+    learned = qrels_of(folder, "train")
+    for split in ("valid", "test"):
+        for file in getattr(recipe.data, split):
+            path = Path(file).expanduser()
+            if learned is not None and path.is_dir() and qrels_of(path, split) == learned:
+                raise DataError(
+                    f"judgments that are learned from cannot be reported on. {learned} serves "
+                    f"data.train and data.{split}.",
+                    "Split them into qrels/train.tsv and qrels/test.tsv, or take "
+                    '"labelled" out of retrieval.pairs.',
+                )
+
+
+def _columns(recipe: Recipe, path: Path) -> Iterator[Found]:
+    """Read a file to be measured on: scored pairs of texts, or queries and their documents."""
+    data = recipe.data
+    three = Request(3, data.fields, data.languages)
+    scored = len(data.fields) in (0, 3) and _scored(path, three, data.format)
+    if not scored:
+        yield from _pairs(recipe, path)
+        return
+    for found in find([path], three, format=data.format):
+        if isinstance(found, Fault):
+            yield found
+            continue
+        number = _number(found.fields[2])
+        if number is None:
+            told = f"The third field must be a number. Got {found.fields[2]!r}."
+            yield bad("score", Path(found.file), found.line, told)
+        else:
+            tag = Tag("scored", score=number)
+            yield Record((*found.fields[:2], tag.written()), *found[1:])
+
+
+def _scored(path: Path, request: Request, format: str) -> bool:
+    try:
+        first = next(islice(find([path], request, format=format), 1), None)
+    except UsageError:
+        return False
+    return isinstance(first, Record) and _number(first.fields[2]) is not None
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

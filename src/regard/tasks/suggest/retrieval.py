@@ -1,0 +1,112 @@
+"""A recipe for documents that nobody has searched yet."""
+
+from collections.abc import Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regard.data.formats.beir import find_file, is_folder, qrels_of
+from regard.errors import DataError, UsageError
+from regard.tasks.retrieval.corpus import sound
+from regard.tasks.retrieval.reading import documents
+from regard.tasks.suggest.look import MOST_LOOKED_AT, Choices, Seen
+
+MUCH = 20_000  # documents from which on a deeper model pays
+FIRST = 2000  # documents that are asked whether they have titles
+
+
+def suggest_retrieval(files: Sequence[str], seen: Seen) -> Choices:
+    """Choose for documents: pairs from what the folder has, vectors that begin from topics."""
+    paths = [Path(file).expanduser() for file in files]
+    titled = _titled(paths)
+    learned = [path for path in paths if is_folder(path) and _own(path, "train")]
+    judged = [str(path) for path in paths if is_folder(path) and _judged(path, bool(learned))]
+    pairs = ["crops", *(["title"] if titled > 0.5 else [])]
+    pairs += ["labelled"] if learned else []
+    depth = 1 if seen.examples < MUCH else 2
+    told = seen.told("documents")
+    tables: dict[str, Any] = {
+        "task": "retrieval",
+        "data": {"train": list(files), **({"test": judged} if judged else {})},
+        "text": {"vocabulary": _vocabulary(seen), "lowercase": True, "longest": 256},
+        "model": {
+            "width": 128,
+            "depth": depth,
+            "feed_forward": 256,
+            "dropout": 0.1,
+            "position": {"kind": "rotary"},
+        },
+        "retrieval": {
+            "pairs": pairs,
+            "start": "topics",
+            "term_weights": "learned",
+            "answering": [32, 96],
+        },
+        "training": {
+            "budget": "5min",
+            "batch_tokens": 16384,
+            "evaluations": 5,
+            "optimizer": {"kind": "adamw", "rate": 1e-3},
+        },
+    }
+    reasons = {
+        "data.holdout": "of this share the titles, or first sentences, are asked while training.",
+        "text.vocabulary": f"grows with the square root of the text; there are {told}.",
+        "model.depth": f"{told}: on few, the vectors of the words say nearly everything.",
+        "retrieval.pairs": f"{titled:.0%} of the documents have titles"
+        + ("; there are judged queries to learn from." if learned else "; there are no labels."),
+        "retrieval.start": "words of the same documents begin near each other; costs seconds.",
+        "retrieval.term_weights": "rare words tell documents apart.",
+        "training.batch_tokens": "every other pair of a batch is a wrong answer: many teach more.",
+        "training.budget": "small corpora are soon learned; compare with BM25 in the report.",
+    }
+    return Choices(tables, reasons)
+
+
+def look_at_documents(files: Sequence[str]) -> Seen:
+    """Count documents and their words."""
+    paths = [Path(file).expanduser() for file in files]
+    _check_there(paths)
+    found = chain.from_iterable(sound(documents(path), skip=True) for path in paths)
+    some = (len(document.text.split()) for document in found if document.text)
+    counts = list(islice(some, MOST_LOOKED_AT + 1))
+    if not counts:
+        raise DataError(
+            f"data must hold at least one document. Got none in {', '.join(files)}.",
+            "Name a folder with corpus.jsonl, or a file of documents.",
+        )
+    more = len(counts) > MOST_LOOKED_AT
+    return Seen(len(counts) - more, more, float(np.mean(counts)), max(counts))
+
+
+def _titled(paths: list[Path]) -> float:
+    """Share of the first documents that have a title and a body."""
+    found = chain.from_iterable(sound(documents(path), skip=True) for path in paths)
+    have = [bool(document.title and document.body) for document in islice(found, FIRST)]
+    return float(np.mean(have))
+
+
+def _vocabulary(seen: Seen) -> int:
+    return int(np.clip(round((seen.examples * seen.words) ** 0.5 * 8, -3), 1000, 16000))
+
+
+def _own(folder: Path, split: str) -> bool:
+    """Whether a split has judgments of its own, not those that serve all."""
+    return find_file(folder / "qrels", (split,), (".tsv", ".txt", ".qrels")) is not None
+
+
+def _judged(folder: Path, learned: bool) -> bool:
+    return qrels_of(folder, "test") is not None and (not learned or _own(folder, "test"))
+
+
+def _check_there(paths: list[Path]) -> None:
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"{path}: There is no such file.", "Check the spelling.")
+        if path.is_dir() and not is_folder(path):
+            raise UsageError(
+                f"{path} has no documents: there is no corpus.jsonl in it.",
+                "Name a folder with corpus.jsonl (docs.jsonl will do), or a file.",
+            )

@@ -1,0 +1,69 @@
+"""Recipes for documents with summaries, and for documents alone, that nobody has described yet."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from regard.tasks.suggest.look import Choices, Seen
+
+SMALL = 20_000  # examples below which little is learned from scratch
+MOST_READ = 384  # tokens of one document
+
+
+def suggest_summarization(files: Sequence[str], seen: Seen) -> Choices:
+    """Choose for documents and what they say in short."""
+    tables, reasons = _common("summarization", files, seen)
+    tables["training"] |= {"keep": "best", "coverage": 0.5}
+    tables["decoding"] = {"beam": 4, "length_penalty": 0.8, "longest": 64, "no_repeat": 3}
+    reasons |= {
+        "training.keep": "few summaries are soon learned by heart; the best on valid stays.",
+        "training.coverage": "a pointer that returns to the same place repeats itself.",
+        "decoding.no_repeat": "no three tokens in a row come twice.",
+    }
+    return Choices(tables, reasons)
+
+
+def suggest_denoising(files: Sequence[str], seen: Seen) -> Choices:
+    """Choose for documents alone, to begin a summarizer from."""
+    tables, reasons = _common("denoising", files, seen)
+    tables["decoding"] = {"beam": 4, "longest": MOST_READ}
+    tables["denoising"] = {"gaps": "sentences"}
+    reasons["denoising.gaps"] = "a sentence written from its surroundings is much like a summary."
+    return Choices(tables, reasons)
+
+
+def _common(task: str, files: Sequence[str], seen: Seen) -> tuple[dict[str, Any], dict[str, str]]:
+    told = seen.told("documents")
+    tables: dict[str, Any] = {
+        "task": task,
+        "data": {"train": list(files)},
+        "text": {
+            "vocabulary": int(np.clip(round(seen.examples**0.5 * 60, -3), 1000, 8000)),
+            "longest": int(min(MOST_READ, max(64, 2 * seen.longest))),
+            "overlong": "head",
+        },
+        "model": {
+            "width": 128,
+            "depth": 2,
+            "decoder_depth": 2,
+            "feed_forward": 512,
+            "dropout": 0.2 if seen.examples < SMALL else 0.1,
+            "copying": True,
+        },
+        "training": {
+            "budget": "15min",
+            "batch_tokens": 4096,
+            "optimizer": {"kind": "muon"},
+            "schedule": {"warmup": 0.05},
+        },
+    }
+    reasons = {
+        "text.vocabulary": f"grows with the square root of the corpus; there are {told}.",
+        "text.longest": f"the longest document has {seen.longest:,} words; its beginning is read.",
+        "model.copying": "names and numbers of a document come up nowhere else: they are copied.",
+        "model.dropout": "the fewer the examples, the more is silenced against learning by heart.",
+        "data.holdout": "no files to choose by were given, so a share of train is held out.",
+        "training.budget": "long enough for a first model; compare it with its lead.",
+    }
+    return tables, reasons

@@ -1,0 +1,1 @@
+"""Tasks whose model reads one text and writes another."""

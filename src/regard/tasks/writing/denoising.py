@@ -1,0 +1,182 @@
+"""Denoising: an encoder-decoder learns from plain documents, by writing what was taken out.
+
+What it learns is carried into a summarizer or translator by ``[model.start]``: encoder, decoder
+and, if both copy, the pointer.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.data.batch import Batch
+from regard.data.gaps import Gapped, take_sentences, take_spans
+from regard.data.store import Store
+from regard.errors import UsageError
+from regard.models.transformer import Transformer
+from regard.recipe.recipe import Recipe
+from regard.tasks.pretraining.fill_masks import MASK, encode_with_masks
+from regard.tasks.pretraining.scores import learn_frequencies
+from regard.tasks.task import Examples, Measured, Sample
+from regard.tasks.writing.documents import as_asked, as_read, folded
+from regard.tasks.writing.text_to_text import TextToText
+from regard.text import special
+from regard.text.sentences import split_sentences
+from regard.text.tokenizer import Tokenizer
+
+QUICK, MOST = 1 << 15, 1 << 18  # tokens measured on, while training and at the end
+AT_ONCE = 1 << 12  # tokens
+SHOWN = 8  # documents written out
+MEASURED = 302  # purpose of the random choices while measuring: always the same ones
+
+
+class Denoising(TextToText):
+    """An encoder-decoder learns from plain documents.
+
+    Args:
+        recipe: The whole recipe.
+        tokenizer: Between texts and ids.
+
+    """
+
+    fields = texts = 1
+    metric = "loss"
+    baseline = "every token by how often it is written"
+
+    def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
+        super().__init__(recipe, tokenizer)
+        self.settings = recipe.denoising
+        self.frequencies: Tensor | None = None
+
+    @property
+    def longest(self) -> int:
+        """The most ids a document may have in the store: all of it is written again, and ended."""
+        return self.positions - 1
+
+    @property
+    def encoded_by(self) -> tuple[str, ...]:
+        return ("sentences, ids", self.recipe.text.overlong, str(self.positions))
+
+    def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
+        """Lengths of the sentences, and the ids of all of them, as much as is to be read.
+
+        Of a document with gaps and what was written, as someone looks at them: both, closed.
+        """
+        if len(examples[0]) == 2:
+            sides = zip(*examples, strict=True)
+            both = [[[*ids, special.END] for ids in self.read(side)] for side in sides]
+            return list(zip(*both, strict=True))
+        cut = [split_sentences(document) for (document,) in examples]
+        encoded = iter(self.tokenizer.encode_batch([one for each in cut for one in each]))
+        rows: list[tuple[list[int], ...]] = []
+        for sentences in cut:
+            own = [next(encoded) for _ in sentences]
+            # A place for the end is kept, so that all of it can be written again.
+            ids = as_read([id for each in own for id in each], self.positions - 1, self.recipe.text)
+            ends = [min(end, len(ids)) for end in accumulate(map(len, own))]
+            lengths = np.diff([0, *ends])
+            rows.append((lengths[lengths > 0].tolist(), ids))
+        return rows
+
+    def batch(
+        self,
+        store: Store,
+        numbers: NDArray[np.int64],
+        key: tuple[int, ...],
+        *,
+        progress: float = 0.0,
+    ) -> Batch:
+        rng = np.random.default_rng(list(key))
+        rows = [tuple(field.tolist() for field in store[int(number)]) for number in numbers]
+        return self._taken_out(rows, rng)._replace(numbers=numbers)
+
+    def _taken_out(self, rows: Sequence[tuple[list[int], ...]], rng: np.random.Generator) -> Batch:
+        found = [self._gapped(lengths, ids, rng) for lengths, ids in rows]
+        return self.pad([([*a, special.END], [*b, special.END]) for a, b in found])
+
+    def _gapped(self, lengths: list[int], ids: list[int], rng: np.random.Generator) -> Gapped:
+        settings = self.settings
+        if settings.gaps == "sentences" and len(lengths) > 1:
+            return take_sentences(ids, lengths, share=settings.share, rng=rng)
+        return take_spans(ids, share=settings.share, mean=settings.span, rng=rng)
+
+    def read(self, texts: Sequence[str]) -> list[list[int]]:
+        return [encode_with_masks(self.tokenizer, folded(text)) for text in texts]
+
+    def fit(self, ids: list[int], most: int, *, cut: bool) -> list[int]:
+        found = as_asked(ids, most, self.recipe.text, cut=cut)
+        if ids and special.MASK not in found:
+            raise UsageError(
+                f"a text must hold a {MASK} where something is to be written, among the first "
+                f"{most} tokens. Got none.",
+                f"Write {MASK} where something was taken out.",
+            )
+        return found
+
+    def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
+        return learn_frequencies(source, self.encode, tokens=self.tokenizer.size)
+
+    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
+        self.frequencies = parameters["frequencies"]
+
+    def measure(
+        self, model: Transformer, examples: Sequence[tuple[str, ...]], *, quick: bool
+    ) -> Measured:
+        """Say what is lost on the examples, always with the same gaps."""
+        batches = self._questions(examples, QUICK if quick else MOST)
+        lost, tokens = 0.0, 0
+        model.eval()
+        with torch.inference_mode():
+            for batch in batches:
+                loss = self.loss(model, batch)
+                lost, tokens = lost + loss.plain, tokens + loss.tokens
+        loss_of_each = lost / max(1, tokens)
+        told = f"gaps:{self.settings.gaps}|share:{self.settings.share:g}|seed:{self.recipe.seed}"
+        return Measured(
+            _scores(loss_of_each),
+            self._baseline(batches),
+            dict.fromkeys(_scores(0.0), told),
+            sum(len(batch.numbers) for batch in batches),
+            [] if quick else self._samples(model, batches[0]),
+        )
+
+    def _questions(self, examples: Sequence[tuple[str, ...]], most: int) -> list[Batch]:
+        rng = np.random.default_rng([self.recipe.seed, MEASURED])
+        rows = self.encode(list(examples))
+        ends = list(accumulate(len(ids) for _, ids in rows))
+        rows = rows[: max(1, sum(end <= most for end in ends))]
+        at_once = max(1, AT_ONCE // self.positions)
+        return [
+            self._taken_out(rows[at : at + at_once], rng) for at in range(0, len(rows), at_once)
+        ]
+
+    def _baseline(self, batches: list[Batch]) -> dict[str, float]:
+        if self.frequencies is None:
+            return {}
+        ids, lengths = zip(*(batch.fields[1] for batch in batches), strict=True)
+        real = [
+            row[:n]
+            for rows, each in zip(ids, lengths, strict=True)
+            for row, n in zip(rows, each, strict=True)
+        ]
+        return _scores(float(-self.frequencies[torch.cat(real)].log().mean()))
+
+    def _samples(self, model: Transformer, batch: Batch) -> list[Sample]:
+        rows = [
+            [row[:n].tolist() for row, n in zip(*field, strict=True)][:SHOWN]
+            for field in batch.fields
+        ]
+        answers = self.written(model, rows[0])
+        asked, expected = ([self._shown(row[:-1]) for row in side] for side in rows)
+        return [Sample(*each) for each in zip(asked, expected, answers, strict=True)]
+
+    def _shown(self, ids: list[int]) -> str:
+        return "".join(self.tokenizer.tokens(ids)).replace("▁", " ").strip()
+
+
+def _scores(loss: float) -> dict[str, float]:
+    return {"loss": loss, "perplexity": math.exp(min(loss, 700.0))}

@@ -1,0 +1,193 @@
+"""Tasks whose model reads one text and writes another: all but what their answers are worth."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.data.batch import Batch, Padded, collate, pad
+from regard.data.lexicon import learn_lexicon
+from regard.data.store import Store
+from regard.decoding.beam import beam
+from regard.decoding.sampling import Choice, sample
+from regard.decoding.search import greedy
+from regard.decoding.steps import Answer, Limits
+from regard.models.from_recipe import transformer
+from regard.models.lexical_start import start_from_lexicon
+from regard.models.transformer import Transformer
+from regard.recipe.model import LearnedSettings, RelativeSettings
+from regard.recipe.recipe import Recipe
+from regard.tasks.losses import Loss
+from regard.tasks.task import Answered, Task
+from regard.tasks.writing.pairs import copying_loss, states_of, writing_loss
+from regard.text import special
+from regard.text.dropout import BpeDropout
+from regard.text.from_recipe import dropout_from_recipe
+from regard.text.tokenizer import Tokenizer
+
+ANSWERED_AT_ONCE = 64  # texts decoded side by side
+NEVER = (special.PAD, special.BEGIN, special.UNKNOWN, special.CLS, special.SEP, special.MASK)
+
+
+class TextToText(Task):
+    """One text in, another out, by an encoder-decoder.
+
+    Args:
+        recipe: The whole recipe.
+        tokenizer: One vocabulary for both sides.
+
+    """
+
+    def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
+        super().__init__(recipe, tokenizer)
+        self.dropout = dropout_from_recipe(recipe.text, tokenizer)
+
+    @abstractmethod
+    def read(self, texts: Sequence[str]) -> list[list[int]]:
+        """Turn sources into the ids that are read, without the end; however many there are."""
+
+    @abstractmethod
+    def fit(self, ids: list[int], most: int, *, cut: bool) -> list[int]:
+        """Bring a source that is asked about to at most ``most`` ids, or refuse it."""
+
+    def build(self) -> Transformer:
+        return transformer(self.recipe.model, self.tokenizer.size)
+
+    def begin(self, model: Transformer, store: Store) -> None:
+        """Let what the training pairs show shape the model before its first step."""
+        if self.recipe.model.writes == "seen" and self.dropout is None:
+            model.head.write_only(self._written(store))
+        if self.recipe.model.start.lexicon:
+            lexicon = learn_lexicon(store, tokens=self.tokenizer.size)
+            start_from_lexicon(model, *map(torch.from_numpy, lexicon))
+
+    def _written(self, store: Store) -> Tensor:
+        """Tokens seen on the target side, and every single byte, so that all can be spelled."""
+        seen = store.seen(1, tokens=self.tokenizer.size)
+        seen[self.tokenizer.single_bytes] = True
+        seen[special.END] = True
+        return torch.from_numpy(np.flatnonzero(seen))
+
+    def batch(
+        self,
+        store: Store,
+        numbers: NDArray[np.int64],
+        key: tuple[int, ...],
+        *,
+        progress: float = 0.0,
+    ) -> Batch:
+        batch = collate(store, numbers, filler=special.PAD)
+        if self.dropout is None:
+            return batch
+        rng = np.random.default_rng(list(key))
+        sides = [self._recut(self.dropout, padded, rng) for padded in batch.fields]
+        return self.pad(list(zip(*sides, strict=True)))._replace(numbers=numbers)
+
+    def _recut(
+        self, dropout: BpeDropout, padded: Padded, rng: np.random.Generator
+    ) -> list[list[int]]:
+        """Cut one side anew; a text that no longer fits the model keeps its usual pieces."""
+        usual = [row[:n] for row, n in zip(padded.ids.tolist(), padded.lengths, strict=True)]
+        anew = ([*ids, special.END] for ids in dropout.recut(padded.ids.tolist(), rng))
+        most = self.positions
+        return [a if len(a) <= most else u for a, u in zip(anew, usual, strict=True)]
+
+    def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
+        """Put encoded examples side by side."""
+        fields = tuple(pad(list(side), filler=special.PAD) for side in zip(*rows, strict=True))
+        return Batch(fields, np.arange(len(rows)))
+
+    def loss(self, model: Transformer, batch: Batch) -> Loss:
+        """Sum over the target's tokens; one that cannot be written is left out of the count."""
+        settings, learns = self.recipe.training, model.training
+        smoothing = settings.label_smoothing if learns else 0.0
+        if model.copying is not None:
+            coverage = settings.coverage if learns else 0.0
+            return copying_loss(model, batch, smoothing=smoothing, coverage=coverage)
+        together = settings.consistency if learns else 0.0
+        return writing_loss(model, batch, smoothing=smoothing, together=together)
+
+    def states(self, model: Transformer, batch: Batch) -> Tensor:
+        """Run the model: the decoder's state before every token of the target."""
+        return states_of(model, batch)
+
+    @torch.inference_mode()
+    def answer(
+        self, model: Transformer, texts: Sequence[str], *, quick: bool = False, cut: bool = False
+    ) -> list[Answered]:
+        """Answer texts; one that does not fit is refused, or shortened if ``cut``."""
+        model.eval()
+        encoded = self.read(texts)
+        fitted = [self.fit(ids, self.positions - 1, cut=cut) for ids in encoded]
+        answers = [Answered("", 0.0, 0)] * len(texts)  # what a blank text is answered with
+        asked = [place for place, text in enumerate(texts) if text.strip()]
+        by_length = sorted(asked, key=lambda place: len(fitted[place]))
+        for begin in range(0, len(by_length), ANSWERED_AT_ONCE):
+            places = by_length[begin : begin + ANSWERED_AT_ONCE]
+            found = self._decode(model, [[*fitted[place], special.END] for place in places], quick)
+            for place, answer in zip(places, found, strict=True):
+                lost = len(encoded[place]) - len(fitted[place])
+                text = self.tokenizer.decode(answer.ids)
+                answers[place] = Answered(text, answer.log_probability, lost, ids=tuple(answer.ids))
+        return answers
+
+    @torch.inference_mode()
+    def written(self, model: Transformer, rows: list[list[int]]) -> list[str]:
+        """Write an answer to each row of ids, its end among them, greedily."""
+        found = self._decode(model.eval(), rows, quick=True)
+        return [self.tokenizer.decode(answer.ids) for answer in found]
+
+    def _decode(self, model: Transformer, rows: list[list[int]], quick: bool) -> list[Answer]:
+        settings = self.recipe.decoding
+        source, lengths = pad(rows, filler=special.PAD)
+        steps = model.steps(source, source_lengths=lengths)
+        limits = self._limits([len(row) for row in rows])
+        if quick or settings.method == "greedy":
+            return greedy(steps, len(rows), limits=limits)
+        if settings.method == "sample":
+            choice = Choice(settings.temperature, settings.top_k, settings.top_p)
+            generator = torch.Generator().manual_seed(self.recipe.seed)
+            return sample(steps, len(rows), limits=limits, choice=choice, generator=generator)
+        found = beam(
+            steps,
+            len(rows),
+            limits=limits,
+            width=settings.beam,
+            length_penalty=settings.length_penalty,
+            coverage=settings.coverage,
+        )
+        return [best[0] for best in found]
+
+    def _limits(self, lengths: list[int]) -> Limits:
+        """Say how long answers to sources of these lengths, their ends counted, may be."""
+        settings = self.recipe.decoding
+        most = min(settings.longest, self.positions - 1)
+        longest = [min(most, length + settings.extra_length) for length in lengths]
+        if settings.longest_share is not None:
+            share = settings.longest_share
+            longest = [
+                min(a, max(1, int(share * n))) for a, n in zip(longest, lengths, strict=True)
+            ]
+        least = [max(settings.shortest, int(settings.shortest_share * n)) for n in lengths]
+        shortest = tuple(min(few, many - 1) for few, many in zip(least, longest, strict=True))
+        return Limits(
+            special.BEGIN,
+            special.END,
+            longest,
+            NEVER,
+            shortest=shortest if any(shortest) else (),
+            no_repeat=settings.no_repeat,
+        )
+
+    @property
+    def positions(self) -> int:
+        """How many tokens one text may have, its end included."""
+        position, longest = self.recipe.model.position, self.recipe.text.longest
+        if isinstance(position, LearnedSettings) or (
+            isinstance(position, RelativeSettings) and position.buckets is None
+        ):
+            return min(position.positions, longest)
+        return longest

@@ -1,0 +1,149 @@
+"""Slow claims are remembered by what they are made of, and go on where they stopped."""
+
+import json
+
+import pytest
+
+from regard.claims import measuring, trials
+from regard.claims.claim import Claim, Curves, Figure, Measured
+from regard.claims.measuring import measure, measure_all, measured_from, plain, recall
+from regard.claims.recipes import classification
+from regard.claims.trials import accuracy, labelled, trial, watched
+from regard.explain.draw.bars import Bars
+from regard.explain.draw.chart import Line
+from regard.explain.draw.picture import Picture
+from regard.training.watcher import Nobody
+
+CALLS = []
+
+
+def counted():
+    """Count the calls."""
+    CALLS.append(1)
+    return Measured(f"call {len(CALLS)}", (Figure("calls", len(CALLS), True),))
+
+
+def broken():
+    """Break."""
+    raise RuntimeError("a layer\nbroke")
+
+
+def claim(measure, **more):
+    words = dict.fromkeys(("statement", "reading", "then"), "Words enough for this.")
+    return Claim(
+        name="toy", numbers=(1,), source="D0", layer="errors.py", measure=measure, **words, **more
+    )
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("REGARD_CACHE", str(tmp_path))
+    CALLS.clear()
+
+
+def test_what_breaks_is_part_of_the_outcome():
+    outcome = measure(claim(broken))
+    assert (outcome.kind, outcome.problem) == ("not measured", "RuntimeError: a layer")
+    assert outcome.as_json()["figure"] is None
+
+
+def test_measuring_leaves_the_random_state_alone():
+    import torch
+
+    torch.manual_seed(3)
+    before = torch.random.get_rng_state()
+    measure(claim(lambda: Measured(str(torch.randn(1)), (Figure("a", 1, True),))))
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_a_slow_claim_is_measured_only_if_asked_and_only_once():
+    slow = claim(counted, slow=True)
+    (unasked,) = measure_all([slow], slow=False)
+    assert (unasked.measured, unasked.problem, CALLS) == (None, "", [])
+    first, second = (next(measure_all([slow], slow=asked)) for asked in (True, False))
+    assert first.measured == second.measured == recall(slow).measured
+    assert len(CALLS) == 1
+
+
+def test_another_version_or_other_code_is_measured_again(monkeypatch):
+    slow = claim(counted, slow=True)
+    list(measure_all([slow], slow=True))
+    monkeypatch.setattr(measuring, "__version__", "99")
+    assert recall(slow) is None
+    monkeypatch.undo()
+
+
+def test_a_spoilt_memory_is_no_memory():
+    slow = claim(counted, slow=True)
+    list(measure_all([slow], slow=True))
+    measuring._file(slow).write_text("{")
+    assert recall(slow) is None
+
+
+def test_a_slow_claim_that_breaks_is_not_remembered():
+    slow = claim(broken, slow=True)
+    list(measure_all([slow], slow=True))
+    assert recall(slow) is None
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [
+        None,
+        Bars("bars", (("a", 1), ("b", 2.5))),
+        Curves("curves", "x", (Line("l", [1, 2], [3.0, 4.0], [2, 3], [4, 5]),)),
+        Picture(["r"], ["c", "d"], [[0.1, 0.2]], "map"),
+    ],
+)
+def test_what_was_measured_comes_back_from_json(drawing):
+    found = Measured("told", (Figure("a", 1, True, given=2, note="n"), Figure("b", 0.5)), drawing)
+    assert measured_from(json.loads(json.dumps(plain(found)))) == found
+
+
+ROWS = [(f"{word} {n}", word) for word in ("yes", "no") for n in range(40)]
+
+
+def tables():
+    made = classification(
+        30, longest=8, width=8, feed_forward=8, depth=1, mixer={"kind": "attention", "heads": 2}
+    )
+    made["training"]["checkpoints"] = 10
+    return made
+
+
+FILES = {"train.jsonl": labelled(ROWS), "valid.jsonl": labelled(ROWS[:10])}
+
+
+class Counter(Nobody):
+    def __init__(self, stop_at=None):
+        self.steps, self.stop_at, self.said = [], stop_at, []
+
+    def say(self, text):
+        self.said.append(text)
+
+    def step(self, progress):
+        self.steps.append(progress.step)
+        if progress.step == self.stop_at:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_trial_goes_on_and_a_finished_one_is_opened_again():
+    first, second, third = Counter(stop_at=17), Counter(), Counter()
+    with watched(first), pytest.raises(KeyboardInterrupt):
+        trial("toy", tables(), FILES)
+    with watched(second):
+        run = trial("toy", tables(), FILES)
+    assert 1 < second.steps[0] <= 18 and second.steps[-1] == 30
+    assert second.said[0].startswith("toy: ")
+    with watched(third):
+        again = trial("toy", tables(), FILES)
+    assert third.steps == [] and again.folder == run.folder
+    assert 0.0 <= accuracy(run, ROWS) <= 1.0
+    assert not (run.folder / "checkpoints").exists()
+
+
+def test_other_tables_or_other_texts_are_another_trial():
+    fewer = {**FILES, "train.jsonl": labelled(ROWS[1:])}
+    folders = {trial("toy", tables(), files).folder for files in (FILES, fewer)}
+    assert len(folders) == 2
+    assert all(folder.is_relative_to(trials.cache_folder()) for folder in folders)

@@ -1,0 +1,97 @@
+"""The page shows every claim with a picture, filters by verdict, and lets nothing in."""
+
+import re
+
+import pytest
+
+from regard.claims.claim import Claim, Curves, Figure, Measured
+from regard.claims.measuring import Outcome
+from regard.claims.page import KINDS, claims_page
+from regard.explain.draw.bars import Bars, bar_chart, number, terminal_bars
+from regard.explain.draw.chart import Line
+from regard.explain.draw.picture import Picture
+
+EVIL = '<script>alert("x")</script>'
+
+
+def outcome(name, votes, drawing=None, problem="", **more):
+    def measure():
+        """Measure nothing."""
+
+    measure.__module__ = "regard.claims.masks"
+    told = {word: f"{word} {EVIL}." for word in ("statement", "reading", "then", "right")}
+    claim = Claim(
+        name=name,
+        numbers=(3,),
+        source=f"D0 {EVIL}",
+        layer="errors.py",
+        measure=measure,
+        **told,
+        **more,
+    )
+    figures = tuple(Figure(f"{EVIL} {n}", n + 0.5, vote) for n, vote in enumerate(votes))
+    return Outcome(claim, Measured(EVIL, figures, drawing) if votes else None, 0.1, problem)
+
+
+@pytest.fixture
+def page():
+    return claims_page(
+        [
+            outcome("one", [True], Bars(EVIL, ((EVIL, 2),))),
+            outcome(
+                "two",
+                [True, False],
+                Curves(EVIL, EVIL, (Line(EVIL, [1, 2], [3, 4]),)),
+                condition=EVIL,
+            ),
+            outcome("three", [False], Picture([EVIL], [EVIL], [[1.0]], EVIL)),
+            outcome("four", [], problem=EVIL),
+        ]
+    )
+
+
+def test_nothing_of_what_is_shown_is_markup(page):
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;") > 10
+    assert "default-src &#x27;none&#x27;" in page
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", page)
+
+
+def test_every_claim_has_its_card_its_verdict_and_a_picture(page):
+    for name, kind in zip(("one", "two", "three", "four"), KINDS.values(), strict=True):
+        if name == "two":
+            kind = "conditional"
+        if name == "three":
+            kind = "fails"
+        assert re.search(rf'<article class="claim judged {kind}" id="{name}">', page), name
+        assert f'href="#{name}"' in page
+    assert page.count("<svg") == 3
+
+
+def test_a_verdict_can_be_chosen_and_the_others_are_hidden(page):
+    for kind in KINDS.values():
+        assert f'id="show-{kind}"' in page
+        assert f"#show-{kind}:checked~.all .judged:not(.{kind}){{display:none}}" in page
+    assert "holds 1" in page and "fails 1" in page
+
+
+def test_bars_say_when_their_lengths_are_logarithms():
+    near, far = Bars("", (("a", 1), ("b", 3))), Bars("t", (("a", 1e-9), ("b", 3), ("c", 0)))
+    assert "logarithms" not in bar_chart(near) + terminal_bars(near)
+    assert "logarithms" in bar_chart(far) and "logarithms" in terminal_bars(far)
+    assert terminal_bars(far).splitlines()[0] == "t"
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (3, "3"),
+        (63_045_632, "63,045,632"),
+        (0.5, "0.5"),
+        (2e-16, "2e-16"),
+        (4.0, "4"),
+        (1234.5678, "1235"),
+    ],
+)
+def test_a_number_has_as_many_digits_as_help(value, written):
+    assert number(value) == written

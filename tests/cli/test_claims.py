@@ -1,0 +1,100 @@
+"""``regard claims`` as people and programs call it."""
+
+import json
+
+import pytest
+
+from regard.claims import registry
+from regard.claims.claim import Claim, Figure, Measured
+from regard.cli.main import main
+
+QUICK = ["padding-is-not-causality", "identical-looks-sum-to-one"]
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch, tmp_path):
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
+
+
+def test_a_name_is_told_at_length(capsys):
+    assert main(["claims", *QUICK]) == 0
+    told = capsys.readouterr().out
+    for words in (
+        "46 pairs",
+        "fails",
+        "holds if the look rests on",
+        "The right value",
+        "visibility.py",
+    ):
+        assert words in told
+
+
+def test_programs_get_a_list(capsys):
+    assert main(["claims", *QUICK, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in found] == QUICK
+    assert {"name", "source", "statement", "figure", "verdict"} <= set(found[0])
+    assert found[0]["verdict"] == "fails"
+    assert found[0]["figures"]["pairs that see the future, padding alone"] == 46
+
+
+def test_the_table_names_every_family_it_shows(capsys, monkeypatch):
+    some = {name: registry.claims()[name] for name in QUICK}
+    monkeypatch.setattr(registry, "claims", lambda: some)
+    assert main(["claims"]) == 0
+    told = capsys.readouterr().out
+    assert "Masks" in told and "Structured self-attention" in told and "1 fails, 1 holds if" in told
+
+
+def test_slow_claims_wait_to_be_asked(capsys):
+    assert main(["claims", "parity-trained"]) == 0
+    assert "regard claims parity-trained --slow" in capsys.readouterr().out
+
+
+def test_the_list_measures_nothing(capsys):
+    assert main(["claims", "--list", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == len(registry.claims())
+
+
+def test_an_unknown_name_is_answered_with_the_nearest(capsys):
+    assert main(["claims", "maks"]) == 2
+    told = capsys.readouterr()
+    assert "Did you mean masks" in told.err and not told.out
+
+
+def test_a_page_is_written_once(capsys, tmp_path):
+    page = tmp_path / "page.html"
+    assert main(["claims", QUICK[0], "--html", str(page)]) == 0
+    assert "<svg" in page.read_text()
+    assert main(["claims", QUICK[0], "--html", str(page)]) == 2
+    assert "nothing is overwritten" in capsys.readouterr().err
+
+
+def test_a_fast_claim_that_cannot_be_measured_is_a_failure(capsys, monkeypatch):
+    def breaks():
+        """Break."""
+        raise RuntimeError("broken")
+
+    words = dict.fromkeys(("statement", "reading", "then"), "Words enough.")
+    toy = Claim(name="toy", numbers=(1,), source="D0", layer="errors.py", measure=breaks, **words)
+    breaks.__module__ = "regard.claims.masks"
+    monkeypatch.setattr(registry, "claims", lambda: {"toy": toy})
+    assert main(["claims", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)[0]["verdict"] == "not measured: RuntimeError: broken"
+    fine = Claim(
+        name="toy",
+        numbers=(1,),
+        source="D0",
+        layer="errors.py",
+        **words,
+        measure=lambda: Measured("fine", (Figure("a", 1, True),)),
+    )
+    fine.measure.__module__ = "regard.claims.masks"
+    monkeypatch.setattr(registry, "claims", lambda: {"toy": fine})
+    assert main(["claims", "--json"]) == 0
+
+
+def test_the_statements_can_be_written(tmp_path):
+    assert main(["claims", "--document", str(tmp_path / "s.md")]) == 0
+    assert "## Masks" in (tmp_path / "s.md").read_text()

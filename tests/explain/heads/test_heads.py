@@ -1,0 +1,141 @@
+"""Heads: masks that change nothing when they should not, roles that are seen, curves that are true."""
+
+import numpy as np
+import pytest
+import torch
+
+from regard.explain.heads.analysis import analyse
+from regard.explain.heads.masks import (
+    HeadName,
+    attentions,
+    chosen_order,
+    head_names,
+    importance,
+    masked,
+    without_heads,
+)
+from regard.explain.heads.roles import RoleCounts, roles_across, roles_of_itself
+from regard.explain.trace import Trace
+
+TEXT = "the book and the plot are fine"
+
+
+def logits(run):
+    return run.task.states(run.model, run.task.asked(TEXT))
+
+
+def test_every_head_has_a_name(explained):
+    names = head_names(explained("translation").model)
+    assert len(names) == len(set(names)) == 2 * 3 + 2 * 2 * 3
+    assert {name.stack for name in names} == {"encoder", "decoder", "cross"}
+    assert str(HeadName("cross", 1, 2)) == "cross, layer 2, head 3"
+
+
+def test_a_mask_of_ones_changes_nothing_and_one_of_zeros_takes_the_heads_columns(explained):
+    run = explained("label")
+    model = run.model.eval()
+    with torch.no_grad():
+        plain = logits(run)
+        ones = {place: torch.ones(3) for place in attentions(model)}
+        with masked(model, ones):
+            torch.testing.assert_close(logits(run), plain, rtol=0, atol=0)
+        with without_heads(model, [HeadName("self", 1, 2)]):
+            dropped = logits(run)
+        part = attentions(model)["self", 1]
+        kept = part.to_output.weight.clone()
+        part.to_output.weight[:, 8:] = 0
+        torch.testing.assert_close(dropped, logits(run), rtol=0, atol=0)
+        part.to_output.weight.copy_(kept)
+        torch.testing.assert_close(logits(run), plain, rtol=0, atol=0)
+    assert (dropped - plain).abs().max() > 1e-5
+
+
+def test_importance_is_the_slope_of_the_loss(explained):
+    run = explained("label")
+    row = run.task.encode([(TEXT, "good")])
+
+    def loss():
+        return run.task.loss(run.model, run.task.pad(row)).smoothed
+
+    found = importance(run.model.eval(), (loss() for _ in range(1)))
+    slopes = {}
+    for head in (0, 1, 2):
+        ends = []
+        for step in (-1e-2, 1e-2):
+            mask = torch.ones(3)
+            mask[head] += step
+            with torch.no_grad(), masked(run.model, {("self", 0): mask}):
+                ends.append(float(loss()))
+        slopes[head] = abs(ends[1] - ends[0])
+    norm = sum(slope**2 for slope in slopes.values()) ** 0.5
+    for head, slope in slopes.items():
+        assert found[HeadName("self", 0, head)] == pytest.approx(slope / norm, abs=0.05)
+    assert sum(found[HeadName("self", 1, head)] ** 2 for head in range(3)) == pytest.approx(
+        1, rel=1e-4
+    )
+
+
+def test_heads_are_dropped_from_the_least_important_on():
+    names = [HeadName("self", 0, n) for n in range(5)]
+    weight = dict(zip(names, (0.3, 0.1, 0.5, 0.2, 0.4), strict=True))
+    assert [n.head for n in chosen_order(names, weight)] == [1, 3, 0, 4, 2]
+    assert sorted(chosen_order(names, weight, seed=7)) == names
+
+
+def looking(where):
+    """Return a trace of one head that looks where it is told, row by row."""
+    n = len(where)
+    weights = np.full((1, 1, n, n), 0.01, dtype=np.float32)
+    weights[0, 0, np.arange(n), where] = 0.9
+    words = ("[CLS]", "a", "b", "c", "d", "[SEP]")
+    slices = tuple(slice(k, k + 1) for k in range(n))
+    return Trace(words, words, weights, slices, slices, own=True, stack="self", sinks=(0, 5))
+
+
+@pytest.mark.parametrize(
+    ("role", "where"),
+    [
+        ("previous", [0, 0, 1, 2, 3, 4]),
+        ("next", [1, 2, 3, 4, 5, 5]),
+        ("separator", [0, 5, 0, 5, 5, 5]),
+        ("rare", [3, 3, 3, 3, 3, 3]),
+    ],
+)
+def test_a_head_made_for_a_role_plays_it_and_no_other(role, where):
+    trace = looking(where)
+    counts = RoleCounts()
+    counts.add(trace, roles_of_itself(trace, [0, 9, 9, 1, 9, 0]))  # "c" is the rarest
+    played = counts.played()[HeadName("self", 0, 0)]
+    assert [name for name, found in played.items() if found.plays] == [role]
+    assert played[role].share == 1.0
+    assert played["rare"].chance == pytest.approx(1 / 6)
+
+
+def test_an_alignment_head_looks_where_the_word_is_needed():
+    trace = looking([1, 2, 3, 4, 1, 5])
+    aligned = np.zeros((6, 6))
+    aligned[np.arange(5), [1, 2, 3, 4, 2]] = 1.0  # the fifth word looks elsewhere
+    counts = RoleCounts()
+    counts.add(trace, roles_across(trace, aligned))
+    assert counts.played()[HeadName("self", 0, 0)]["alignment"].share == pytest.approx(4 / 5)
+
+
+@pytest.mark.parametrize("kind", ["label", "translation", "language"])
+def test_a_run_is_analysed_from_its_own_split(explained, kind):
+    run = explained(kind)
+    found = analyse(run, ["valid"])
+    told = found.as_json()
+    assert len(told["heads"]) == len(head_names(run.model))
+    assert told["pruning"]["dropped"][0] == 0 and told["pruning"]["dropped"][-1] == len(
+        told["heads"]
+    )
+    scores = told["pruning"]["least_important_first"]
+    assert scores[0] == told["pruning"]["random_order"][0] and scores[-1] == pytest.approx(
+        told["pruning"]["random_order"][-1]
+    )
+    stacks = {head["stack"] for head in told["heads"]}
+    assert stacks == ({"cross", "encoder", "decoder"} if kind == "translation" else {"self"})
+    if kind == "translation":
+        cross = next(head for head in told["heads"] if head["stack"] == "cross")
+        assert "alignment" in cross["shares"]
+    assert len(found.lines()) == 2 + len(told["heads"]) + len(scores)

@@ -1,0 +1,234 @@
+"""A run is explained: every reading, every picture, and every wrong turn."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from regard.cli.main import main
+
+RECIPE = """
+task = "{task}"
+[data]
+train = ["{file}"]
+holdout = 0.2
+[text]
+vocabulary = 300
+longest = 24
+[model]
+width = 12
+depth = 2
+feed_forward = 17
+dropout = 0.0
+{model}
+[training]
+budget = "{steps} steps"
+batch_tokens = 300
+evaluations = 1
+threads = 1
+optimizer = {{ kind = "adamw", rate = 0.02 }}
+[decoding]
+method = "greedy"
+longest = 4
+"""
+ATTENTION = (
+    'mixer = { kind = "attention", heads = 3 }\nposition = { kind = "learned", positions = 24 }'
+)
+RECURRENT = 'mixer = { kind = "recurrent" }\nposition = { kind = "none" }'
+EVIL_LABEL = "<img src=x onerror=alert(1)>"
+TEXT = "the film number 7 was lovely"
+HOSTILE = "lovely <script>alert(1)</script> \x1b[2J\u202egnp \x07 </title>"
+
+
+def texts(count):
+    rng = np.random.default_rng(1)
+    for _ in range(count):
+        good = rng.integers(2)
+        word = rng.choice(("fine", "lovely") if good else ("dull", "awful"))
+        yield f"the film number {rng.integers(9)} was {word}", [EVIL_LABEL, "pos"][good]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Return a folder with runs that attend, that do not, and one that writes; made once."""
+    folder = tmp_path_factory.mktemp("explain")
+    rows = list(texts(101))
+    (folder / "a.tsv").write_text("".join(f"{text}\t{label}\n" for text, label in rows))
+    (folder / "a.txt").write_text("\n\n".join(text for text, _ in rows))
+    kinds = {
+        "attention": ("classification", "a.tsv", ATTENTION, 60),
+        "recurrent": ("classification", "a.tsv", RECURRENT, 5),
+        "language": ("language-modelling", "a.txt", ATTENTION, 5),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REGARD_CACHE", str(folder / "cache"))
+        for name, (task, file, model, steps) in kinds.items():
+            recipe = RECIPE.format(task=task, file=folder / file, model=model, steps=steps)
+            (folder / f"{name}.toml").write_text(recipe)
+            call = ["train", str(folder / f"{name}.toml"), "--run", str(folder / name), "--json"]
+            assert main(call) == 0
+    return folder
+
+
+def said(capsys, call):
+    capsys.readouterr()
+    assert main([*call, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys, code, call, *words):
+    capsys.readouterr()
+    assert main(call) == code
+    out, err = capsys.readouterr()
+    lines = [line for line in err.splitlines() if line.strip()]
+    assert len(lines) == 2 and lines[0].startswith("error: ") and not out, (lines, out)
+    for word in words:
+        assert word in err, err
+
+
+@pytest.mark.parametrize("reading", ["weights", "rollout", "gradient", "integrated", "occlusion"])
+def test_the_json_keeps_its_names_for_every_reading(home, capsys, reading):
+    told = said(capsys, ["explain", str(home / "attention"), TEXT, "--reading", reading])
+    assert told["tokens"] == told["source"] == ["[CLS]", *TEXT.split(), "[SEP]"]
+    assert (told["layers"], told["heads"]) == (2, 3)
+    assert np.asarray(told["weights"]).shape == (2, 3, 8, 8)
+    assert told["reading"]["name"] == reading and len(told["reading"]["scores"][0]) == 8
+    figures = told["faithfulness"]
+    assert figures["comprehensiveness"].keys() == {"top", "random", "low", "high"}
+    assert isinstance(figures["faithful"], bool) and figures["sentence"].count("%") >= 4
+
+
+def test_what_decides_is_found(home, capsys):
+    told = said(capsys, ["explain", str(home / "attention"), TEXT, "--reading", "occlusion"])
+    words, scores = told["reading"]["words"], np.abs(told["reading"]["scores"][0])
+    assert words[int(scores.argmax())] == "lovely"
+    other = ["--reading", "occlusion", "--label", EVIL_LABEL]
+    turned = said(capsys, ["explain", str(home / "attention"), TEXT, *other])
+    assert turned["reading"]["answers"] == [EVIL_LABEL]
+    best = int(scores.argmax())
+    assert turned["reading"]["scores"][0][best] * told["reading"]["scores"][0][best] < 0
+
+
+def test_layer_head_mean_pieces_and_sink_are_what_was_asked(home, capsys):
+    call = ["explain", str(home / "attention"), TEXT]
+    told = said(capsys, [*call, "--layer", "1", "--head", "3"])
+    assert told["shown"] == {"layer": 1, "head": 3}
+    assert said(capsys, [*call, "--mean"])["shown"] == {"layer": 2, "head": None}
+    hidden = said(capsys, [*call, "--hide-sink", "--renormalise"])
+    assert "[CLS]" not in hidden["tokens"] and any("hidden" in note for note in hidden["notes"])
+    np.testing.assert_allclose(np.sum(hidden["weights"], axis=-1), 1.0, rtol=1e-4)
+    pieces = said(capsys, [*call, "--pieces"])
+    assert len(pieces["tokens"]) >= len(told["tokens"]) and pieces["notes"] == []
+
+
+def test_the_terminal_shows_heads_small_one_large_and_the_reading(home, capsys):
+    assert main(["explain", str(home / "attention"), TEXT]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("pos\n") and "all heads" in shown and "layer 2, head" in shown
+    assert "Reading by weights" in shown and "Without the 1 word ranked highest" in shown
+    assert "\x1b" not in shown and "mean over heads" not in shown
+
+
+def test_a_language_model_goes_on_and_is_explained(home, capsys):
+    told = said(capsys, ["explain", str(home / "language"), "the film", "--continue"])
+    assert len(told["source"]) > 3 and told["reading"]["answers"]
+    plain = said(
+        capsys, ["explain", str(home / "language"), "the film was fine", "--reading", "gradient"]
+    )
+    assert plain["reading"]["answers"] == ["fine"]
+
+
+def test_hostile_text_and_labels_are_shown_and_nothing_else(home, capsys, tmp_path):
+    files = {name: tmp_path / f"a.{name}" for name in ("html", "svg")}
+    more = [word for name, file in files.items() for word in (f"--{name}", str(file))]
+    call = ["explain", str(home / "attention"), HOSTILE, "--label", EVIL_LABEL]
+    assert main([*call, *more]) == 0
+    shown = capsys.readouterr().out
+    pages = [file.read_text(encoding="utf-8") for file in files.values()]
+    for text in (shown, *pages):
+        assert not set(text) & set("\x1b\x07\u202e\x00")
+    for page in pages:
+        assert "<script>alert" not in page and "<img" not in page and "</title> " not in page
+    assert pages[0].count("<script") == 2
+    assert main([*call, *more]) == 2  # nothing is overwritten
+
+
+def test_without_attention_other_readings_work_and_looks_are_refused(home, capsys, tmp_path):
+    run = str(home / "recurrent")
+    refused(capsys, 2, ["explain", run, TEXT], "mixes by recurrent", "--reading gradient")
+    refused(capsys, 2, ["explain", run, TEXT, "--reading", "rollout"], "mixes by recurrent")
+    refused(capsys, 2, ["explain", run, "--heads", "valid"], "mixes by recurrent")
+    for reading in ("gradient", "integrated", "occlusion"):
+        page = tmp_path / f"{reading}.html"
+        told = said(capsys, ["explain", run, TEXT, "--reading", reading, "--html", str(page)])
+        assert told["reading"]["name"] == reading and told["stack"] is None
+        assert "Faithfulness" in page.read_text() and "<script" not in page.read_text()
+    assert (
+        main(["explain", run, TEXT, "--reading", "occlusion", "--svg", str(tmp_path / "a.svg")])
+        == 0
+    )
+    assert "Reading by occlusion" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ([" \n "], ["empty"]),
+        ([""], ["empty"]),
+        ([TEXT, "--reading", "magic"], ["weights, rollout", "'magic'"]),
+        ([TEXT, "--layer", "3"], ["counted from 1", "has 2"]),
+        ([TEXT, "--head", "0"], ["counted from 1", "has 3"]),
+        ([TEXT, "--head", "1", "--mean"], ["both --mean and --head"]),
+        ([TEXT, "--stack", "cross"], ["self", "'cross'"]),
+        ([TEXT, "--label", "meh"], ["'meh'", "pos"]),
+        ([TEXT, "--target", "x"], ["only a translation has a target"]),
+        ([TEXT, "--continue"], ["only a language model"]),
+        ([], ["there must be a text"]),
+        ([TEXT, "--heads", "valid"], ["Leave the text out"]),
+    ],
+)
+def test_wrong_calls_are_told_in_two_lines(home, capsys, more, words):
+    refused(capsys, 2, ["explain", str(home / "attention"), *more], *words)
+
+
+def test_a_text_longer_than_the_positions_is_told(home, capsys):
+    call = ["explain", str(home / "language"), "the film " * 40]
+    refused(capsys, 2, call, "at once", "24", "part of the text")
+
+
+def test_half_a_surrogate_pair_is_told(home, capsys):
+    refused(capsys, 1, ["explain", str(home / "attention"), "a \ud800 b"], "Unicode")
+
+
+def test_a_png_needs_its_extra(home, capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    call = ["explain", str(home / "attention"), TEXT, "--png", str(tmp_path / "a.png")]
+    refused(capsys, 2, call, "extra png", "pip install 'regard[png]'")
+
+
+def test_a_png_is_drawn_without_style_variables(home, tmp_path):
+    pytest.importorskip("resvg_py")
+    file = tmp_path / "a.png"
+    assert main(["explain", str(home / "attention"), TEXT, "--png", str(file)]) == 0
+    assert file.read_bytes().startswith(b"\x89PNG")
+
+
+def test_heads_are_analysed_to_a_page_and_to_json(home, capsys, tmp_path):
+    page = tmp_path / "heads.html"
+    call = ["explain", str(home / "attention"), "--heads", str(home / "a.tsv"), "--html", str(page)]
+    told = said(capsys, call)
+    assert len(told["heads"]) == 6 and told["metric"] == "accuracy"
+    assert told["pruning"]["least_important_first"][0] > 0.9
+    assert "heads dropped" in page.read_text() and "<script" not in page.read_text()
+
+
+def test_python_gives_the_same_and_draws_itself(home):
+    import regard
+
+    found = regard.load(home / "attention").explain(TEXT, reading="gradient", layer=1, head=2)
+    assert found.tokens[0] == "[CLS]" and found.weights.shape == (2, 3, 8, 8)
+    assert found.faithfulness is not None and found.reading.name == "gradient"
+    drawn = found._repr_html_()
+    assert drawn.startswith("<iframe sandbox") and drawn.count("<") == 2  # all else is escaped
+    assert found.svg().startswith("<svg") and found.html().startswith("<!doctype html>")
