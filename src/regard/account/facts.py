@@ -59,6 +59,8 @@ def facts_of(recipe: Recipe) -> Facts:
     if recipe.task in ("classification", "sentence-pair") and not labels:
         labels = 2
         assumed.append("two labels, as data.labels names none")
+    if recipe.model.start.run:
+        assumed.append("that [model] says all that would be taken from model.start.run")
     return Facts(size, size, labels or 2, tuple(assumed))
 
 
