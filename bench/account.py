@@ -20,12 +20,10 @@ from pathlib import Path
 
 import torch
 from torch.profiler import ProfilerActivity, profile
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.flop_counter import flop_registry
 
-from regard.account.facts import Load, default_length
+from regard.account.facts import default_length
 from regard.account.memory import memory
-from regard.account.observed import observed
+from regard.account.observed import Products, load_of_batch, observed
 from regard.account.operations import operations
 from regard.account.parameters import count
 from regard.account.plan import ledger_of
@@ -50,36 +48,6 @@ NAMES = [
     "self-attentive",
 ]
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
-
-
-class Products(TorchDispatchMode):
-    def __init__(self):
-        super().__init__()
-        self.flops = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        out = func(*args, **(kwargs or {}))
-        packet = func._overloadpacket
-        if packet is torch.ops.aten.addmm_:
-            self.flops += 2 * args[1].shape[0] * args[1].shape[1] * args[2].shape[1]
-        elif packet in flop_registry:
-            self.flops += flop_registry[packet](*args, **(kwargs or {}), out_val=out)
-        return out
-
-
-def load_of_batch(task, batch):
-    fields = batch.fields
-    rows, length = fields[0].ids.shape
-    if task in ("translation", "summarization", "denoising"):
-        real = int(fields[1].lengths.sum())
-        return Load(rows, length, written=fields[1].ids.shape[1], asked=real)
-    if task == "language-modelling":
-        return Load(rows, length - 1)
-    if task == "masked-pretraining":
-        asked = fields[1].ids >= 0
-        kept = int((fields[0].lengths - asked.sum(dim=1)).max())
-        return Load(rows, length, asked=int(asked.sum()), kept=kept)
-    return Load(*fields[1].ids.shape)
 
 
 def flops_of_a_step(stepper, state, batch):

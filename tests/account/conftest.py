@@ -3,33 +3,13 @@
 from typing import NamedTuple
 
 import pytest
-import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.flop_counter import flop_registry
 
 from regard.account.facts import Facts, Load
-from regard.account.observed import observed
+from regard.account.observed import Products, load_of_batch, observed
 from regard.recipe.load import load
 from regard.training.rehearsal import Pages, rehearsal
 
 WINDOWS = ("language-modelling", "masked-pretraining")
-
-
-class Counter(TorchDispatchMode):
-    """Counts every matrix product by the shapes that torch itself is given."""
-
-    def __init__(self):
-        super().__init__()
-        self.flops = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        out = func(*args, **(kwargs or {}))
-        packet = func._overloadpacket
-        if packet is torch.ops.aten.addmm_:
-            self.flops += 2 * args[1].shape[0] * args[1].shape[1] * args[2].shape[1]
-        elif packet in flop_registry:
-            self.flops += flop_registry[packet](*args, **(kwargs or {}), out_val=out)
-        return out
 
 
 class Stage(NamedTuple):
@@ -48,22 +28,6 @@ class Stage(NamedTuple):
     @property
     def model(self):
         return self.state.model
-
-
-def load_of_batch(task, batch):
-    """Say what a real batch holds, in the account's words."""
-    fields = batch.fields
-    rows, length = fields[0].ids.shape
-    if task in ("translation", "summarization", "denoising"):
-        real = int(fields[1].lengths.sum())
-        return Load(rows, length, written=fields[1].ids.shape[1], asked=real)
-    if task == "language-modelling":
-        return Load(rows, length - 1)
-    if task == "masked-pretraining":
-        asked = fields[1].ids >= 0
-        kept = int((fields[0].lengths - asked.sum(dim=1)).max())
-        return Load(rows, length, asked=int(asked.sum()), kept=kept)
-    return Load(*fields[1].ids.shape)
 
 
 @pytest.fixture
@@ -100,4 +64,4 @@ def toy(tmp_path):
 @pytest.fixture
 def products():
     """Give a fresh counter of matrix products, as often as it is called."""
-    return Counter
+    return Products

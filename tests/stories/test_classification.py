@@ -65,35 +65,13 @@ def home(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def fresh(tmp_path, monkeypatch):
-    """Return data and a recipe that a test may spoil."""
-    monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "home").mkdir()
-    write(tmp_path / "home")
-    return tmp_path / "home"
-
-
-def said(capsys):
-    return json.loads(capsys.readouterr().out)
-
-
-def refused(capsys, code, arguments, *words):
-    """Run a wrong call: the code is right, and stderr ends with two lines that hold the words."""
-    assert main(arguments) == code
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.strip()][-2:]
-    assert lines[0].startswith("error: "), lines
-    for word in words:
-        assert word in "\n".join(lines), lines
-
-
 def train(folder, *more):
     return ["train", str(folder / "recipe.toml"), "--run", str(folder / "new"), *more]
 
 
-def test_it_learns_and_the_baseline_stands_beside_it(home, capsys):
+def test_it_learns_and_the_baseline_stands_beside_it(home, capsys, said):
     assert main(["evaluate", str(home / "run"), "--json"]) == 0
-    told = said(capsys)
+    told = said()
     scores = told["metrics"]
     assert scores["accuracy"] > 0.95 and scores["baseline"]["accuracy"] > 0.95
     assert set(scores["together"]) == {"accuracy", "macro_f1", "ece", "loss"}
@@ -110,17 +88,17 @@ def test_the_run_says_its_labels_and_its_baseline(home):
     assert (home / "run" / "baseline.safetensors").exists()
 
 
-def test_it_answers_with_a_label_and_its_probability(home, capsys):
+def test_it_answers_with_a_label_and_its_probability(home, capsys, said):
     (home / "in.txt").write_text("the film was lovely\n\nan awful dish\n")
     assert main(["predict", str(home / "run"), "--input", str(home / "in.txt")]) == 0
     first, blank, last = capsys.readouterr().out.splitlines()
     assert first.split("\t")[0] == "pos" and blank == "" and last.split("\t")[0] == "neg"
     assert 0.5 < float(first.split("\t")[1]) <= 1.0
     assert main(["predict", str(home / "run"), "a cold song", "--json"]) == 0
-    answer = said(capsys)["answers"][0]
+    answer = said()["answers"][0]
     assert answer["text"] == "neg" and sum(answer["probabilities"].values()) == pytest.approx(1)
     assert main(["predict", str(home / "run"), "warm " * 97, "--json"]) == 0
-    assert said(capsys)["answers"][0]["truncated"] >= 97 - 22
+    assert said()["answers"][0]["truncated"] >= 97 - 22
 
 
 def test_a_stopped_run_goes_on_to_the_same_bits(fresh, monkeypatch):
@@ -146,14 +124,14 @@ def test_a_stopped_run_goes_on_to_the_same_bits(fresh, monkeypatch):
     assert (fresh / "new" / "baseline.safetensors").read_bytes() == bag
 
 
-def test_init_chooses_for_labels_and_check_counts_them(fresh, capsys):
+def test_init_chooses_for_labels_and_check_counts_them(fresh, capsys, said):
     out = fresh / "mine.toml"
     call = ["init", "classification", "--data", str(fresh / "train.jsonl"), "--out", str(out)]
     assert main(call) == 0
     assert 'task = "classification"' in out.read_text() and "# Chosen: " in out.read_text()
     capsys.readouterr()
     assert main(["check", str(out), "--json"]) == 0
-    assert set(said(capsys)["labels"]["train"]) == {"neg", "pos"}
+    assert set(said()["labels"]["train"]) == {"neg", "pos"}
     small = [
         *("--set", "training.budget=3 steps"),
         *("--set", "training.threads=1"),
@@ -162,7 +140,7 @@ def test_init_chooses_for_labels_and_check_counts_them(fresh, capsys):
     assert main(["train", str(out), "--run", str(fresh / "new"), *small, "--json"]) == 0
 
 
-def test_several_labels_per_text_are_read_learned_and_told(fresh, capsys):
+def test_several_labels_per_text_are_read_learned_and_told(fresh, capsys, said, refused):
     rows = []
     for text, label in texts(151, 3):
         thing = text.split()[1]
@@ -175,58 +153,58 @@ def test_several_labels_per_text_are_read_learned_and_told(fresh, capsys):
     several = ["--set", "data.label_separator=|"]
     capsys.readouterr()
     assert main(["check", str(fresh / "recipe.toml"), *several, "--json"]) == 0
-    assert set(said(capsys)["labels"]["train"]) == {"neg", "pos", *THINGS}
+    assert set(said()["labels"]["train"]) == {"neg", "pos", *THINGS}
     longer = ["--set", "training.budget=150 steps"]
     assert main([*train(fresh, *several, *longer), "--json"]) == 0
-    scores = said(capsys)["metrics"]
+    scores = said()["metrics"]
     assert scores["micro_f1"] > 0.9 and scores["baseline"]["micro_f1"] > 0.9
     assert main(["predict", str(fresh / "new"), "the book number 7 was dull"]) == 0
     assert capsys.readouterr().out.split("\t")[0] == "book|neg"
-    refused(capsys, 1, [*train(fresh)[:3], str(fresh / "other")], "train.jsonl:1", "list")
+    refused(1, [*train(fresh)[:3], str(fresh / "other")], "train.jsonl:1", "list")
 
 
-def test_a_label_unseen_in_training_is_refused_with_its_line(fresh, home, capsys):
+def test_a_label_unseen_in_training_is_refused_with_its_line(fresh, home, said, refused):
     rows = (fresh / "valid.jsonl").read_text().splitlines()
     rows[6] = json.dumps({"text": "so so", "label": "meh"})
     (fresh / "valid.jsonl").write_text("\n".join(rows))
-    refused(capsys, 1, train(fresh), "valid.jsonl:7", "'meh'", "'neg', 'pos'")
+    refused(1, train(fresh), "valid.jsonl:7", "'meh'", "'neg', 'pos'")
     assert not (fresh / "new").exists()
     data = ["--data", str(fresh / "valid.jsonl")]
-    refused(capsys, 1, ["evaluate", str(home / "run"), *data], "valid.jsonl:7", "'meh'")
+    refused(1, ["evaluate", str(home / "run"), *data], "valid.jsonl:7", "'meh'")
     assert main(["check", str(fresh / "recipe.toml"), "--json"]) == 0
-    assert said(capsys)["counts"]["unknown-label"] == 1
+    assert said()["counts"]["unknown-label"] == 1
 
 
-def test_a_label_unseen_in_training_is_found_in_test_before_training(fresh, capsys):
+def test_a_label_unseen_in_training_is_found_in_test_before_training(fresh, refused):
     (fresh / "test.jsonl").write_text(json.dumps({"text": "so so", "label": "meh"}))
     more = ["--set", f'data.test=["{fresh / "test.jsonl"}"]']
-    refused(capsys, 1, train(fresh, *more), "test.jsonl:1", "'meh'")
+    refused(1, train(fresh, *more), "test.jsonl:1", "'meh'")
     assert not (fresh / "new").exists()
 
 
-def test_a_label_that_the_recipe_does_not_list_is_refused(fresh, capsys):
+def test_a_label_that_the_recipe_does_not_list_is_refused(fresh, refused):
     more = ["--set", 'data.labels=["good", "pos"]']
-    refused(capsys, 1, train(fresh, *more), "train.jsonl:", "'neg'", "'good', 'pos'")
+    refused(1, train(fresh, *more), "train.jsonl:", "'neg'", "'good', 'pos'")
 
 
-def test_a_training_set_of_one_class_is_refused(fresh, capsys):
+def test_a_training_set_of_one_class_is_refused(fresh, refused):
     rows = [json.dumps({"text": text, "label": "pos"}) for text, _ in texts(31, 1)]
     (fresh / "train.jsonl").write_text("\n".join(rows))
-    refused(capsys, 1, train(fresh), "two labels", "'pos'")
+    refused(1, train(fresh), "two labels", "'pos'")
     assert not (fresh / "new").exists()
 
 
-def test_an_empty_text_is_refused_with_its_line(fresh, capsys):
+def test_an_empty_text_is_refused_with_its_line(fresh, refused):
     with (fresh / "train.jsonl").open("a") as file:
         file.write(json.dumps({"text": "  ", "label": "pos"}) + "\n")
-    refused(capsys, 1, train(fresh), "train.jsonl:152", "empty")
+    refused(1, train(fresh), "train.jsonl:152", "empty")
     assert main(["check", str(fresh / "recipe.toml")]) == 1
 
 
-def test_a_text_without_labels_is_refused(fresh, capsys):
+def test_a_text_without_labels_is_refused(fresh, refused):
     (fresh / "plain.txt").write_text("the film was fine\nthe song was dull\n")
     more = ["--set", f'data.train=["{fresh / "plain.txt"}"]']
-    refused(capsys, 2, train(fresh, *more), "2 fields", "plain.txt")
+    refused(2, train(fresh, *more), "2 fields", "plain.txt")
 
 
 def test_labels_that_are_numbers_or_truths_are_taken_as_text(fresh, capsys):

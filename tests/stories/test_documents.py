@@ -109,19 +109,6 @@ def fresh(tmp_path, monkeypatch):
     return tmp_path
 
 
-def said(capsys):
-    return json.loads(capsys.readouterr().out)
-
-
-def refused(capsys, code, arguments, *words):
-    """Run a wrong call: the code is right, and stderr ends with two lines that hold the words."""
-    assert main(arguments) == code
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.strip()][-2:]
-    assert lines[0].startswith("error: "), lines
-    for word in words:
-        assert word in "\n".join(lines), lines
-
-
 def train(folder, *more):
     return ["train", str(folder / "recipe.toml"), "--run", str(folder / "new"), "--json", *more]
 
@@ -129,14 +116,14 @@ def train(folder, *more):
 ASKED = "We came late. I found the dish awful. It rained all day."
 
 
-def test_it_learns_and_answers(home, capsys):
+def test_it_learns_and_answers(home, said):
     assert main(["evaluate", str(home / "run"), "--json"]) == 0
-    assert said(capsys)["metrics"]["accuracy"] > 0.9
+    assert said()["metrics"]["accuracy"] > 0.9
     assert main(["predict", str(home / "run"), ASKED, "--json"]) == 0
-    assert said(capsys)["answers"][0]["text"] == "neg"
+    assert said()["answers"][0]["text"] == "neg"
 
 
-def test_the_document_is_drawn_with_its_faithfulness(home, capsys):
+def test_the_document_is_drawn_with_its_faithfulness(home, capsys, said):
     html, svg = home / "asked.html", home / "asked.svg"
     call = ["explain", str(home / "run"), ASKED]
     assert main([*call, "--html", str(html), "--svg", str(svg)]) == 0
@@ -144,7 +131,7 @@ def test_the_document_is_drawn_with_its_faithfulness(home, capsys):
     assert "Faithfulness: without the 2 words looked at most" in shown
     assert "Faithfulness" in html.read_text() and "Faithfulness" in svg.read_text()
     assert main([*call, "--json"]) == 0
-    told = said(capsys)
+    told = said()
     assert told["answer"] == "neg" and "Faithfulness" in told["faithfulness"]
     words = [word for one in told["views"][0]["sentences"] for word in one["words"]]
     assert "".join(words) == ASKED.replace(" ", "")
@@ -165,26 +152,26 @@ def test_the_report_draws_a_held_out_document(home):
     assert 'id="document"' in page and "Over 12 held-out documents" in page
 
 
-def test_a_document_without_a_sentence_is_refused_with_its_place(fresh, capsys):
+def test_a_document_without_a_sentence_is_refused_with_its_place(fresh, refused):
     with (fresh / "train.jsonl").open("a") as file:
         file.write(json.dumps({"text": " \n ", "label": "pos"}) + "\n")
-    refused(capsys, 1, train(fresh), "train.jsonl:121", "empty")
+    refused(1, train(fresh), "train.jsonl:121", "empty")
 
 
-def test_or_answered_with_a_blank_and_never_drawn(home, capsys):
+def test_or_answered_with_a_blank_and_never_drawn(home, capsys, refused):
     (home / "lines").write_text(f"{ASKED}\n \n{ASKED}\n")
     assert main(["predict", str(home / "run"), "--input", str(home / "lines")]) == 0
     first, blank, last = capsys.readouterr().out.splitlines()
     assert first == last and blank == ""
-    refused(capsys, 2, ["explain", str(home / "run"), "  "], "at least one sentence")
+    refused(2, ["explain", str(home / "run"), "  "], "at least one sentence")
 
 
-def test_one_sentence_of_ten_thousand_words(home, capsys):
+def test_one_sentence_of_ten_thousand_words(home, said, refused):
     endless = "dish " * 10_000
     call = ["predict", str(home / "run"), endless, "--json"]
-    refused(capsys, 2, call, "this model reads at most 64", "--truncate")
+    refused(2, call, "this model reads at most 64", "--truncate")
     assert main([*call, "--truncate"]) == 0
-    assert said(capsys)["answers"][0]["truncated"] > 9_900
+    assert said()["answers"][0]["truncated"] > 9_900
 
 
 def test_is_left_out_of_training_or_cut_as_the_recipe_says(fresh, capsys):
@@ -210,9 +197,9 @@ def test_is_left_out_of_training_or_cut_as_the_recipe_says(fresh, capsys):
         ("task=sentence-pair", ("model.documents.read", "classification")),
     ],
 )
-def test_settings_that_say_nothing_are_refused(fresh, capsys, changed, words):
+def test_settings_that_say_nothing_are_refused(fresh, changed, words, refused):
     sets = [part for one in changed.split() for part in ("--set", one)]
-    refused(capsys, 2, train(fresh, *sets), *words)
+    refused(2, train(fresh, *sets), *words)
 
 
 def test_a_body_is_carried_into_the_words_of_a_document(home, tmp_path, monkeypatch, capsys):

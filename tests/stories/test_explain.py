@@ -77,16 +77,6 @@ def said(capsys, call):
     return json.loads(capsys.readouterr().out)
 
 
-def refused(capsys, code, call, *words):
-    capsys.readouterr()
-    assert main(call) == code
-    out, err = capsys.readouterr()
-    lines = [line for line in err.splitlines() if line.strip()]
-    assert len(lines) == 2 and lines[0].startswith("error: ") and not out, (lines, out)
-    for word in words:
-        assert word in err, err
-
-
 @pytest.mark.parametrize("reading", ["weights", "rollout", "gradient", "integrated", "occlusion"])
 def test_the_json_keeps_its_names_for_every_reading(home, capsys, reading):
     told = said(capsys, ["explain", str(home / "attention"), TEXT, "--reading", reading])
@@ -154,11 +144,13 @@ def test_hostile_text_and_labels_are_shown_and_nothing_else(home, capsys, tmp_pa
     assert main([*call, *more]) == 2  # nothing is overwritten
 
 
-def test_without_attention_other_readings_work_and_looks_are_refused(home, capsys, tmp_path):
+def test_without_attention_other_readings_work_and_looks_are_refused(
+    home, capsys, tmp_path, refused
+):
     run = str(home / "recurrent")
-    refused(capsys, 2, ["explain", run, TEXT], "mixes by recurrent", "--reading gradient")
-    refused(capsys, 2, ["explain", run, TEXT, "--reading", "rollout"], "mixes by recurrent")
-    refused(capsys, 2, ["explain", run, "--heads", "valid"], "mixes by recurrent")
+    refused(2, ["explain", run, TEXT], "mixes by recurrent", "--reading gradient")
+    refused(2, ["explain", run, TEXT, "--reading", "rollout"], "mixes by recurrent")
+    refused(2, ["explain", run, "--heads", "valid"], "mixes by recurrent")
     for reading in ("gradient", "integrated", "occlusion"):
         page = tmp_path / f"{reading}.html"
         told = said(capsys, ["explain", run, TEXT, "--reading", reading, "--html", str(page)])
@@ -188,23 +180,23 @@ def test_without_attention_other_readings_work_and_looks_are_refused(home, capsy
         ([TEXT, "--heads", "valid"], ["Leave the text out"]),
     ],
 )
-def test_wrong_calls_are_told_in_two_lines(home, capsys, more, words):
-    refused(capsys, 2, ["explain", str(home / "attention"), *more], *words)
+def test_wrong_calls_are_told_in_two_lines(home, more, words, refused):
+    refused(2, ["explain", str(home / "attention"), *more], *words)
 
 
-def test_a_text_longer_than_the_positions_is_told(home, capsys):
+def test_a_text_longer_than_the_positions_is_told(home, refused):
     call = ["explain", str(home / "language"), "the film " * 40]
-    refused(capsys, 2, call, "at once", "24", "part of the text")
+    refused(2, call, "at once", "24", "part of the text")
 
 
-def test_half_a_surrogate_pair_is_told(home, capsys):
-    refused(capsys, 1, ["explain", str(home / "attention"), "a \ud800 b"], "Unicode")
+def test_half_a_surrogate_pair_is_told(home, refused):
+    refused(1, ["explain", str(home / "attention"), "a \ud800 b"], "Unicode")
 
 
-def test_a_png_needs_its_extra(home, capsys, tmp_path, monkeypatch):
+def test_a_png_needs_its_extra(home, tmp_path, monkeypatch, refused):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     call = ["explain", str(home / "attention"), TEXT, "--png", str(tmp_path / "a.png")]
-    refused(capsys, 2, call, "extra png", "pip install 'regard[png]'")
+    refused(2, call, "extra png", "pip install 'regard[png]'")
 
 
 def test_a_png_is_drawn_without_style_variables(home, tmp_path):

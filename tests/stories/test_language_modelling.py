@@ -60,29 +60,6 @@ def home(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def fresh(home, tmp_path, monkeypatch):
-    """Return a copy of it that a test may spoil."""
-    monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
-    shutil.copytree(home, tmp_path / "home")
-    return tmp_path / "home"
-
-
-def said(capsys):
-    """Stdout as JSON."""
-    return json.loads(capsys.readouterr().out)
-
-
-def refused(capsys, code, arguments, *words):
-    """Run a wrong call: the code is right, and stderr ends in two lines that hold the words."""
-    assert main(arguments) == code
-    captured = capsys.readouterr()
-    lines = [line for line in captured.err.splitlines() if line.strip()][-2:]
-    assert captured.out == "" and lines[0].startswith("error: "), captured.err
-    for word in words:
-        assert word in "\n".join(lines), captured.err
-
-
 def test_the_run_scores_itself_beside_an_n_gram_model(home):
     metrics = json.loads((home / "run" / "metrics.json").read_text())["valid"]
     names = {"loss", "perplexity", "bits_per_byte"}
@@ -94,9 +71,9 @@ def test_the_run_scores_itself_beside_an_n_gram_model(home):
     assert (home / "run" / "baseline.safetensors").is_file()
 
 
-def test_a_run_evaluates_and_the_baseline_comes_back_from_disk(home, capsys):
+def test_a_run_evaluates_and_the_baseline_comes_back_from_disk(home, said):
     assert main(["evaluate", str(home / "run"), "--split", "valid", "--json"]) == 0
-    told = said(capsys)
+    told = said()
     kept = json.loads((home / "run" / "metrics.json").read_text())["valid"]
     for name in ("loss", "bits_per_byte"):
         assert told["metrics"][name] == pytest.approx(kept["metrics"][name])
@@ -105,27 +82,27 @@ def test_a_run_evaluates_and_the_baseline_comes_back_from_disk(home, capsys):
         )
 
 
-def test_another_file_is_measured_whole_blank_lines_and_all(home, tmp_path, capsys):
+def test_another_file_is_measured_whole_blank_lines_and_all(home, tmp_path, said):
     (tmp_path / "more.txt").write_text("The cat\n\n\n\nsat on the moon.\n")
     assert (
         main(["evaluate", str(home / "run"), "--data", str(tmp_path / "more.txt"), "--json"]) == 0
     )
-    assert said(capsys)["details"] == {"tokens": 28, "bytes": 28}
+    assert said()["details"] == {"tokens": 28, "bytes": 28}
 
 
-def test_a_run_goes_on_with_texts(home, capsys):
+def test_a_run_goes_on_with_texts(home, said):
     long = "The dog walked to the log. " * 5
     assert main(["predict", str(home / "run"), "The cat", "", long, "--json"]) == 0
-    answers = said(capsys)["answers"]
+    answers = said()["answers"]
     assert [bool(answer["truncated"]) for answer in answers] == [False, False, True]
     assert all(answer["log_probability"] < 0 for answer in answers)
     assert main(["predict", str(home / "run"), "The cat", "--json"]) == 0
-    assert said(capsys)["answers"][0] == answers[0]
+    assert said()["answers"][0] == answers[0]
 
 
-def test_a_single_text_is_answered_with_its_own_line_ends(home, capsys):
+def test_a_single_text_is_answered_with_its_own_line_ends(home, capsys, said):
     assert main(["predict", str(home / "run"), "THE CAT:\n", "--json"]) == 0
-    text = said(capsys)["answers"][0]["text"]
+    text = said()["answers"][0]["text"]
     assert main(["predict", str(home / "run"), "THE CAT:\n"]) == 0
     assert capsys.readouterr().out.rstrip("\n") == text.rstrip("\n")
 
@@ -141,24 +118,24 @@ def test_a_stopped_run_goes_on_to_the_same_bits(fresh, capsys):
     assert (short / "model.safetensors").read_bytes() == kept
 
 
-def test_wrong_texts_are_refused_in_two_lines(fresh, capsys):
+def test_wrong_texts_are_refused_in_two_lines(fresh, refused):
     call = ["train", str(fresh / "recipe.toml"), "--run", str(fresh / "new")]
     (fresh / "text.txt").write_text("")
-    refused(capsys, 1, call, "empty")
+    refused(1, call, "empty")
     (fresh / "text.txt").write_text("too short")
-    refused(capsys, 1, call, "window", "text.longest")
+    refused(1, call, "window", "text.longest")
     (fresh / "text.txt").write_bytes(b"fine\nbroken \xff here\n" * 9)
-    refused(capsys, 1, call, "text.txt:2", "0xFF")
+    refused(1, call, "text.txt:2", "0xFF")
     assert not (fresh / "new").exists()
 
 
-def test_init_writes_a_recipe_that_trains(fresh, capsys):
+def test_init_writes_a_recipe_that_trains(fresh, said):
     (fresh / "plays.txt").write_text("\n".join(verses()) * 30)
     recipe = fresh / "own.toml"
     call = ["init", "language-modelling", "--data", str(fresh / "plays.txt"), "--out", str(recipe)]
     assert main([*call, "--json"]) == 0
-    assert "text.tokenizer" in said(capsys)["reasons"]
+    assert "text.tokenizer" in said()["reasons"]
     small = ["training.budget=2 steps", "training.evaluations=1", "training.threads=1"]
     sets = [word for set in small for word in ("--set", set)]
     assert main(["train", str(recipe), "--run", str(fresh / "own"), "--json", *sets]) == 0
-    assert said(capsys)["steps"] == 2
+    assert said()["steps"] == 2

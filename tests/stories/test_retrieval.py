@@ -98,21 +98,9 @@ def train(folder, run="new", *more):
     return ["train", str(folder / "recipe.toml"), "--run", str(folder / run), *more]
 
 
-def said(capsys):
-    return json.loads(capsys.readouterr().out)
-
-
-def refused(capsys, code, arguments, *words):
-    assert main(arguments) == code
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.strip()][-2:]
-    assert lines[0].startswith("error: "), lines
-    for word in words:
-        assert word in "\n".join(lines), lines
-
-
-def test_it_is_measured_beside_bm25_and_with_it(home, capsys):
+def test_it_is_measured_beside_bm25_and_with_it(home, said):
     assert main(["evaluate", str(home / "run"), "--json"]) == 0
-    told = said(capsys)
+    told = said()
     names = {"ndcg@10", "mrr@10", "recall@10", "recall@100", "map"}
     for scores in (told["metrics"], told["metrics"]["baseline"], told["metrics"]["together"]):
         assert names <= scores.keys() and all(0 <= scores[name] <= 1 for name in names)
@@ -124,11 +112,11 @@ def test_it_is_measured_beside_bm25_and_with_it(home, capsys):
     assert "sentence-similarity" in (home / "run" / "README.md").read_text()
 
 
-def test_a_query_finds_documents_in_every_way(home, capsys):
+def test_a_query_finds_documents_in_every_way(home, capsys, said):
     for way in ("dense", "bm25", "hybrid"):
         call = ["search", str(home / "index"), "boat harbour", "--by", way, "--k", "5", "--json"]
         assert main(call) == 0
-        told = said(capsys)
+        told = said()
         assert told["by"] == way and [hit["rank"] for hit in told["results"]] == [1, 2, 3, 4, 5]
         scores = [hit["score"] for hit in told["results"]]
         assert scores == sorted(scores, reverse=True)
@@ -137,71 +125,71 @@ def test_a_query_finds_documents_in_every_way(home, capsys):
     assert "music" in capsys.readouterr().out
 
 
-def test_a_query_that_matches_nothing_says_so(home, capsys):
+def test_a_query_that_matches_nothing_says_so(home, capsys, said, refused):
     assert main(["search", str(home / "index"), "zzz", "--by", "bm25"]) == 0
     told = capsys.readouterr()
     assert told.out == "" and "nothing matches" in told.err
     assert main(["search", str(home / "index"), "zzz", "--by", "bm25", "--json"]) == 0
-    assert said(capsys)["results"] == []
+    assert said()["results"] == []
     assert main(["search", str(home / "index"), "zzz", "--json"]) == 0
-    assert said(capsys)["by"] == "hybrid"
-    refused(capsys, 2, ["search", str(home / "index"), "  "], "blank")
+    assert said()["by"] == "hybrid"
+    refused(2, ["search", str(home / "index"), "  "], "blank")
 
 
-def test_wrong_searches_are_refused(home, capsys, tmp_path):
-    refused(capsys, 2, ["search", str(home), "boat"], "no index")
-    refused(capsys, 2, ["search", str(home / "index"), "boat", "--by", "magic"], "'magic'")
-    refused(capsys, 2, ["search", str(home / "index"), "boat", "--share", "2"], "0 to 1")
+def test_wrong_searches_are_refused(home, tmp_path, refused):
+    refused(2, ["search", str(home), "boat"], "no index")
+    refused(2, ["search", str(home / "index"), "boat", "--by", "magic"], "'magic'")
+    refused(2, ["search", str(home / "index"), "boat", "--share", "2"], "0 to 1")
     place = [str(home / "corpus"), "--words-only", "--out", str(tmp_path / "words")]
     assert main(["index", *place]) == 0
-    refused(capsys, 2, ["search", str(tmp_path / "words"), "boat", "--by", "dense"], "words alone")
-    refused(capsys, 2, ["index", *place], "nothing is overwritten")
-    refused(capsys, 2, ["index", str(home / "corpus"), "--out", str(tmp_path / "x")], "a run and a")
+    refused(2, ["search", str(tmp_path / "words"), "boat", "--by", "dense"], "words alone")
+    refused(2, ["index", *place], "nothing is overwritten")
+    refused(2, ["index", str(home / "corpus"), "--out", str(tmp_path / "x")], "a run and a")
     gone = ["index", str(home / "gone"), "--words-only", "--out", str(tmp_path / "y")]
-    refused(capsys, 2, gone, "gone")
+    refused(2, gone, "gone")
     assert not (tmp_path / "y").exists()
 
 
-def test_an_index_that_was_tampered_with_is_refused(home, capsys, tmp_path):
+def test_an_index_that_was_tampered_with_is_refused(home, tmp_path, refused):
     shutil.copytree(home / "index", tmp_path / "index")
     with (tmp_path / "index" / "documents.jsonl").open("a") as lines:
         lines.write("more\n")
-    refused(capsys, 1, ["search", str(tmp_path / "index"), "boat"], "documents.jsonl")
+    refused(1, ["search", str(tmp_path / "index"), "boat"], "documents.jsonl")
 
 
-def test_an_index_stands_alone(home, capsys, tmp_path):
+def test_an_index_stands_alone(home, tmp_path, said):
     shutil.copytree(home / "index", tmp_path / "moved")
     assert main(["search", str(tmp_path / "moved"), "boat", "--by", "dense", "--json"]) == 0
-    here = said(capsys)["results"]
+    here = said()["results"]
     assert main(["search", str(home / "index"), "boat", "--by", "dense", "--json"]) == 0
-    assert here == said(capsys)["results"]
+    assert here == said()["results"]
 
 
-def test_an_approximate_index_finds_the_same(home, capsys, tmp_path):
+def test_an_approximate_index_finds_the_same(home, tmp_path, said):
     pytest.importorskip("usearch", reason="usearch is not installed")
     call = ["index", str(home / "run"), str(home / "corpus"), "--out", str(tmp_path / "near")]
     assert main([*call, "--approximate", "--json"]) == 0
-    assert said(capsys)["approximate"]
+    assert said()["approximate"]
     found = []
     for more in ([], ["--exact"]):
         call = ["search", str(tmp_path / "near"), "boat sail", "--by", "dense", "--json", *more]
         assert main(call) == 0
-        found.append([hit["id"] for hit in said(capsys)["results"]])
+        found.append([hit["id"] for hit in said()["results"]])
     assert len(set(found[0]) & set(found[1])) >= 9
 
 
-def test_without_the_package_an_approximate_index_is_refused(home, capsys, tmp_path, monkeypatch):
+def test_without_the_package_an_approximate_index_is_refused(home, tmp_path, monkeypatch, refused):
     monkeypatch.setattr("regard.inference.search.approximate.find_spec", lambda name: None)
     call = ["index", str(home / "run"), str(home / "corpus"), "--out", str(tmp_path / "near")]
-    refused(capsys, 2, [*call, "--approximate"], "usearch", "regard[search]")
+    refused(2, [*call, "--approximate"], "usearch", "regard[search]")
     assert not (tmp_path / "near").exists()
 
 
-def test_texts_become_vectors(home, capsys, tmp_path):
+def test_texts_become_vectors(home, capsys, tmp_path, said):
     import regard
 
     assert main(["predict", str(home / "run"), "a boat", "a boat", "", "--json"]) == 0
-    first, same, blank = (answer["vector"] for answer in said(capsys)["answers"])
+    first, same, blank = (answer["vector"] for answer in said()["answers"])
     assert first == same and len(first) == 16 and not any(blank)
     assert np.linalg.norm(first) == pytest.approx(1.0, abs=1e-5)
     (tmp_path / "in.txt").write_text("a boat\nthe soup\n")
@@ -215,7 +203,7 @@ def test_texts_become_vectors(home, capsys, tmp_path):
     assert len(json.loads(capsys.readouterr().out)) == 16
 
 
-def test_likeness_is_measured_by_spearman(home, capsys, tmp_path):
+def test_likeness_is_measured_by_spearman(home, tmp_path, said, refused):
     rows = [
         "boat and harbour\tthe boat in the harbour\t5",
         "boat\tsail and rope\t3",
@@ -226,7 +214,7 @@ def test_likeness_is_measured_by_spearman(home, capsys, tmp_path):
     assert (
         main(["evaluate", str(home / "run"), "--data", str(tmp_path / "pairs.tsv"), "--json"]) == 0
     )
-    told = said(capsys)
+    told = said()
     assert told["count"] == 4 and told["metrics"]["spearman"] > 0.3
     assert "spearman" in told["metrics"]["baseline"]
     (tmp_path / "more.csv").write_text("id,score,one,two\n1,5,boat,boat\n2,1,boat,soup\n3,x,a,b\n")
@@ -238,48 +226,48 @@ def test_likeness_is_measured_by_spearman(home, capsys, tmp_path):
         "--fields",
         "one,two,score",
     ]
-    refused(capsys, 1, call, "more.csv:4", "'x'")
+    refused(1, call, "more.csv:4", "'x'")
 
 
-def test_scored_pairs_are_reported_on_but_not_chosen_by(fresh, capsys):
+def test_scored_pairs_are_reported_on_but_not_chosen_by(fresh, said, refused):
     (fresh / "alike.tsv").write_text(
         "a boat\tthe boat\t5\na boat\ta soup\t1\nthe sail\ta rope\t3\n"
     )
     valid = ["--set", 'data.valid=["alike.tsv"]']
-    refused(capsys, 1, train(fresh, "new", *valid), "alike.tsv", "data.test")
+    refused(1, train(fresh, "new", *valid), "alike.tsv", "data.test")
     test = ["--set", 'data.test=["alike.tsv"]', "--set", "training.budget=2 steps"]
     assert main([*train(fresh, "new", *test), "--json"]) == 0
-    assert -1 <= said(capsys)["metrics"]["spearman"] <= 1
+    assert -1 <= said()["metrics"]["spearman"] <= 1
 
 
-def test_judgments_of_what_is_not_there_are_named(fresh, capsys):
+def test_judgments_of_what_is_not_there_are_named(fresh, said, refused):
     with (fresh / "corpus" / "qrels.tsv").open("a") as lines:
         lines.write("q1\tgone\t1\nq99\td1\t1\n")
     assert main(["check", str(fresh / "recipe.toml"), "--json"]) == 1
-    told = said(capsys)
+    told = said()
     assert told["counts"]["missing-document"] == told["counts"]["missing-query"] == 1
     places = {(f["kind"], f["line"]) for f in told["findings"] if "qrels" in f["file"]}
     assert ("missing-document", 49) in places and ("missing-query", 50) in places
-    refused(capsys, 1, train(fresh), "qrels.tsv:49", "'gone'", "skip")
+    refused(1, train(fresh), "qrels.tsv:49", "'gone'", "skip")
     assert not (fresh / "new").exists()
     assert main([*train(fresh), "--set", "data.on_bad_line=skip", "--json"]) == 0
-    assert said(capsys)["count"] == 3
+    assert said()["count"] == 3
 
 
-def test_check_names_empty_and_equal_documents_and_is_content(fresh, capsys):
+def test_check_names_empty_and_equal_documents_and_is_content(fresh, capsys, said):
     with (fresh / "corpus" / "corpus.jsonl").open("a") as lines:
         lines.write(json.dumps({**next(documents()), "_id": "again"}) + "\n")
     assert main(["check", str(fresh / "recipe.toml"), "--json"]) == 0
-    told = said(capsys)
+    told = said()
     assert told["counts"] == {"empty-document": 1, "duplicate": 1}
     assert told["records"] == {"train": 49, "test": 3}
     assert main(["check", str(fresh / "recipe.toml")]) == 0
     assert "corpus.jsonl:48" in capsys.readouterr().out
 
 
-def test_labelled_pairs_are_learned_from_but_not_those_reported_on(fresh, capsys):
+def test_labelled_pairs_are_learned_from_but_not_those_reported_on(fresh, said, refused):
     labelled = ["--set", 'retrieval.pairs=["labelled"]', "--set", "retrieval.hard_negatives=2"]
-    refused(capsys, 1, train(fresh, "new", *labelled), "cannot be reported on", "qrels.tsv")
+    refused(1, train(fresh, "new", *labelled), "cannot be reported on", "qrels.tsv")
     (fresh / "corpus" / "qrels").mkdir()
     lines = (fresh / "corpus" / "qrels.tsv").read_text().splitlines(keepends=True)
     (fresh / "corpus" / "qrels" / "train.tsv").write_text("".join(lines[:33]))
@@ -287,16 +275,16 @@ def test_labelled_pairs_are_learned_from_but_not_those_reported_on(fresh, capsys
     (fresh / "corpus" / "qrels.tsv").unlink()
     steps = ["--set", "training.budget=3 steps", "--set", "data.holdout=0.45"]
     assert main([*train(fresh, "new", *labelled, *steps), "--json"]) == 0
-    assert said(capsys)["split"] == "test"
+    assert said()["split"] == "test"
 
 
-def test_pairs_in_a_file_and_documents_in_plain_text_serve_too(fresh, capsys):
+def test_pairs_in_a_file_and_documents_in_plain_text_serve_too(fresh, capsys, said, refused):
     rows = [f"{row['title']}\t{row['text']}" for row in documents()]
     (fresh / "pairs.tsv").write_text("\n".join(rows) + "\n")
     few = ["--set", "training.budget=3 steps", "--set", "data.test=[]"]
     pairs = [*few, "--set", 'retrieval.pairs=["labelled"]', "--set", 'data.train=["pairs.tsv"]']
     assert main([*train(fresh, "pairs", *pairs), "--json"]) == 0
-    assert said(capsys)["count"] > 0
+    assert said()["count"] > 0
     assert (
         main(["evaluate", str(fresh / "pairs"), "--data", str(fresh / "pairs.tsv"), "--json"]) == 0
     )
@@ -306,12 +294,12 @@ def test_pairs_in_a_file_and_documents_in_plain_text_serve_too(fresh, capsys):
     )
     plain = [*few, "--set", 'data.train=["plain.txt"]']
     assert main([*train(fresh, "plain", *plain), "--json"]) == 0
-    assert said(capsys)["count"] > 0
+    assert said()["count"] > 0
     titles = [*plain, "--set", 'retrieval.pairs=["title"]']
-    refused(capsys, 1, train(fresh, "titles", *titles), "no document has a title")
+    refused(1, train(fresh, "titles", *titles), "no document has a title")
 
 
-def test_init_looks_at_a_folder(fresh, capsys):
+def test_init_looks_at_a_folder(fresh, refused):
     out = fresh / "mine.toml"
     assert main(["init", "retrieval", "--data", str(fresh / "corpus"), "--out", str(out)]) == 0
     written = out.read_text()
@@ -319,10 +307,12 @@ def test_init_looks_at_a_folder(fresh, capsys):
     assert main(["check", str(out)]) == 0
     (fresh / "nothing").mkdir()
     call = ["init", "retrieval", "--data", str(fresh / "nothing"), "--out", str(fresh / "b.toml")]
-    refused(capsys, 2, call, "no corpus.jsonl")
+    refused(2, call, "no corpus.jsonl")
 
 
-def test_a_body_is_carried_from_pretraining_and_a_stopped_run_goes_on(fresh, capsys, monkeypatch):
+def test_a_body_is_carried_from_pretraining_and_a_stopped_run_goes_on(
+    fresh, capsys, monkeypatch, said, refused
+):
     from regard.errors import Stopped
     from regard.training import loop
 
@@ -353,9 +343,8 @@ def test_a_body_is_carried_from_pretraining_and_a_stopped_run_goes_on(fresh, cap
     assert whole == same
     capsys.readouterr()
     assert main(["predict", str(fresh / "body"), "a boat", "--vectors", "--json"]) == 0
-    assert len(said(capsys)["answers"][0]["vector"]) == 16
+    assert len(said()["answers"][0]["vector"]) == 16
     refused(
-        capsys,
         2,
         ["predict", str(fresh / "body"), "a [MASK]", "--output", str(fresh / "a.npy")],
         "--vectors",
@@ -372,5 +361,5 @@ def test_a_body_is_carried_from_pretraining_and_a_stopped_run_goes_on(fresh, cap
         ("model.head.pooling=max", "weigh a mean"),
     ],
 )
-def test_settings_that_cannot_be_had_together_are_refused(fresh, capsys, setting, word):
-    refused(capsys, 2, train(fresh, "new", "--set", setting), word)
+def test_settings_that_cannot_be_had_together_are_refused(fresh, setting, word, refused):
+    refused(2, train(fresh, "new", "--set", setting), word)

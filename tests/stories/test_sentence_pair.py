@@ -1,7 +1,5 @@
 """Own pairs in, a model that compares them out; and every wrong turn."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -63,46 +61,26 @@ def home(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def fresh(tmp_path, monkeypatch):
-    monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "home").mkdir()
-    write(tmp_path / "home")
-    return tmp_path / "home"
-
-
-def said(capsys):
-    return json.loads(capsys.readouterr().out)
-
-
-def refused(capsys, code, arguments, *words):
-    assert main(arguments) == code
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.strip()][-2:]
-    assert lines[0].startswith("error: "), lines
-    for word in words:
-        assert word in "\n".join(lines), lines
-
-
 def train(folder, *more):
     return ["train", str(folder / "recipe.toml"), "--run", str(folder / "new"), *more]
 
 
-def test_pairs_are_learned_measured_and_answered(home, capsys):
+def test_pairs_are_learned_measured_and_answered(home, capsys, said, refused):
     assert main(["evaluate", str(home / "run"), "--json"]) == 0
-    scores = said(capsys)["metrics"]
+    scores = said()["metrics"]
     assert scores["accuracy"] > 0.95 and scores["baseline"]["accuracy"] > 0.95
     asked = "this song is number 3\tthe song is not number 3"
     assert main(["predict", str(home / "run"), asked]) == 0
     assert capsys.readouterr().out.split("\t")[0] == "denied"
-    refused(capsys, 2, ["predict", str(home / "run"), "only one text"], "a tab between")
+    refused(2, ["predict", str(home / "run"), "only one text"], "a tab between")
 
 
-def test_scores_are_learned_measured_and_answered(fresh, capsys):
+def test_scores_are_learned_measured_and_answered(fresh, capsys, said):
     for name, count, seed in (("train", 151, 1), ("valid", 53, 2)):
         rows = (f"{a}\t{b}\t{4.5 - 3 * d}\n" for a, b, d in pairs(count, seed))
         (fresh / f"{name}.tsv").write_text("".join(rows))
     assert main([*train(fresh, "--set", "data.scores=true"), "--json"]) == 0
-    scores = said(capsys)["metrics"]
+    scores = said()["metrics"]
     assert scores["pearson"] > 0.9 and scores["baseline"]["pearson"] > 0.9
     assert "score_range = [1.5, 4.5]" in (fresh / "new" / "recipe.toml").read_text()
     asked = "this song is number 3\tthe song is not number 3"
@@ -110,8 +88,8 @@ def test_scores_are_learned_measured_and_answered(fresh, capsys):
     assert float(capsys.readouterr().out) < 2.5
 
 
-def test_a_score_that_is_no_number_is_refused_with_its_line(fresh, capsys):
-    refused(capsys, 1, train(fresh, "--set", "data.scores=true"), "train.tsv:1", "'denied'"[:4])
+def test_a_score_that_is_no_number_is_refused_with_its_line(fresh, refused):
+    refused(1, train(fresh, "--set", "data.scores=true"), "train.tsv:1", "'denied'"[:4])
     assert main(["check", str(fresh / "recipe.toml"), "--set", "data.scores=true"]) == 1
 
 
@@ -129,17 +107,17 @@ def test_init_tells_labels_from_scores(fresh, capsys):
     assert main(["train", str(out), "--run", str(fresh / "new"), *small, "--json"]) == 0
 
 
-def test_a_file_of_single_texts_is_refused(fresh, capsys):
+def test_a_file_of_single_texts_is_refused(fresh, refused):
     (fresh / "plain.txt").write_text("one text\nanother text\n")
     more = ["--set", f'data.train=["{fresh / "plain.txt"}"]']
-    refused(capsys, 2, train(fresh, *more), "3 fields", "plain.txt")
+    refused(2, train(fresh, *more), "3 fields", "plain.txt")
     (fresh / "two.tsv").write_text("one text\tlabel\n")
     more = ["--set", f'data.train=["{fresh / "two.tsv"}"]']
-    refused(capsys, 1, train(fresh, *more), "two.tsv:1", "2 columns")
+    refused(1, train(fresh, *more), "two.tsv:1", "2 columns")
     assert not (fresh / "new").exists()
 
 
-def test_tables_are_read_as_benchmarks_write_them(fresh, capsys):
+def test_tables_are_read_as_benchmarks_write_them(fresh, capsys, said):
     """A header, a text file with tabs, a csv with tabs, columns by number, longer rows."""
     rows = [f"{n}\t{a}\t{b}\t{4.5 - 3 * d}\t{d}" for n, (a, b, d) in enumerate(pairs(61, 1))]
     head = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
@@ -161,4 +139,4 @@ def test_tables_are_read_as_benchmarks_write_them(fresh, capsys):
         ]
         capsys.readouterr()
         assert main([*call, "--json"]) == 0
-        assert said(capsys)["records"]["train"] == 61
+        assert said()["records"]["train"] == 61

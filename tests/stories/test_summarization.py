@@ -1,7 +1,6 @@
 """Summaries as a user lives them: documents in, a summarizer out; and every wrong turn."""
 
 import json
-import shutil
 
 import pytest
 
@@ -72,30 +71,6 @@ def home(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def fresh(home, tmp_path, monkeypatch):
-    """Return a copy of it that a test may spoil."""
-    monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
-    shutil.copytree(home, tmp_path / "home")
-    return tmp_path / "home"
-
-
-def said(capsys):
-    """Stdout as JSON."""
-    return json.loads(capsys.readouterr().out)
-
-
-def refused(capsys, code, arguments, *words):
-    """Run a wrong call: the code is right, and stderr ends in two lines that hold the words."""
-    assert main(arguments) == code
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    lines = [line for line in captured.err.splitlines() if line.strip()][-2:]
-    assert len(lines) == 2 and lines[0].startswith("error: "), captured.err
-    for word in words:
-        assert word in "\n".join(lines), captured.err
-
-
 def train(folder, *more):
     return ["train", str(folder / "recipe.toml"), "--run", str(folder / "new"), *more]
 
@@ -107,9 +82,9 @@ def put(folder, number, record):
     (folder / "train.jsonl").write_text("\n".join(lines) + "\n")
 
 
-def test_a_run_is_scored_beside_its_lead(home, capsys):
+def test_a_run_is_scored_beside_its_lead(home, said):
     assert main(["evaluate", str(home / "run"), "--json"]) == 0
-    told = said(capsys)
+    told = said()
     assert set(told["metrics"]) == {"rouge1", "rouge2", "rougel", "baseline"}
     assert set(told["metrics"]["baseline"]) == {"rouge1", "rouge2", "rougel"}
     assert told["count"] == 15 and told["signature"]["rouge1"].startswith("f1|")
@@ -132,62 +107,62 @@ def test_the_card_and_the_report_name_the_lead(home):
     assert "lead-1" in page and "Summary" in page
 
 
-def test_answers_are_short_and_documents_are_cut_as_in_training(home, capsys):
+def test_answers_are_short_and_documents_are_cut_as_in_training(home, said):
     long = " ".join(["It was early in Bonn."] * 20)
     assert main(["predict", str(home / "run"), long, "Anna sold tea.", " ", "--json"]) == 0
-    answers = said(capsys)["answers"]
+    answers = said()["answers"]
     assert answers[0]["truncated"] > 0 and answers[1]["truncated"] == 0
     assert answers[2]["text"] == ""
 
 
-def test_init_writes_a_recipe_that_check_and_train_take(fresh, capsys):
+def test_init_writes_a_recipe_that_check_and_train_take(fresh, capsys, said):
     call = ["init", "summarization", "--data", str(fresh / "train.jsonl")]
     assert main([*call, "--out", str(fresh / "my.toml")]) == 0
     text = (fresh / "my.toml").read_text()
     assert "copying = true" in text and "# Chosen: " in text
     capsys.readouterr()
     assert main(["check", str(fresh / "my.toml"), "--json"]) == 0
-    assert said(capsys)["records"]["train"] == 90
+    assert said()["records"]["train"] == 90
     small = ["training.budget=3 steps", "model.width=16", "training.threads=1"]
     sets = [word for each in small for word in ("--set", each)]
     call = ["train", str(fresh / "my.toml"), "--run", str(fresh / "mine"), *sets, "--json"]
     assert main(call) == 0
-    assert "rougel" in said(capsys)["metrics"]
+    assert "rougel" in said()["metrics"]
 
 
-def test_a_summary_is_explained(home, capsys):
+def test_a_summary_is_explained(home, said):
     assert main(["explain", str(home / "run"), "Anna sold tea.", "--json"]) == 0
-    told = said(capsys)
+    told = said()
     assert "Anna" in told["source"]
 
 
 @pytest.mark.parametrize("side", ["document", "summary"])
-def test_an_empty_side_is_refused_with_its_line(fresh, capsys, side):
+def test_an_empty_side_is_refused_with_its_line(fresh, side, refused):
     put(fresh, 7, {"document": "Some text.", "summary": "Some", side: "  "})
-    refused(capsys, 1, train(fresh), "train.jsonl:7", "empty")
+    refused(1, train(fresh), "train.jsonl:7", "empty")
     assert not (fresh / "new").exists()
 
 
-def test_a_missing_field_is_refused_with_its_line(fresh, capsys):
+def test_a_missing_field_is_refused_with_its_line(fresh, refused):
     put(fresh, 5, {"document": "Some text."})
-    refused(capsys, 1, train(fresh), "train.jsonl:5", "summary")
+    refused(1, train(fresh), "train.jsonl:5", "summary")
 
 
-def test_fields_of_other_names_are_named_in_the_recipe(fresh, capsys):
+def test_fields_of_other_names_are_named_in_the_recipe(fresh, refused):
     text = (fresh / "train.jsonl").read_text()
     (fresh / "train.jsonl").write_text(text.replace('"summary"', '"tldr"'))
-    refused(capsys, 1, train(fresh), "data.fields")
+    refused(1, train(fresh), "data.fields")
     given = ["--set", 'data.fields=["document", "tldr"]', "--set", "data.test=[]"]
     assert main(train(fresh, *given, "--set", "training.budget=2 steps", "--json")) == 0
 
 
-def test_a_summary_may_be_longer_than_its_document(fresh, capsys):
+def test_a_summary_may_be_longer_than_its_document(fresh, said):
     put(fresh, 3, {"document": "Tea.", "summary": "Anna sells tea in Bonn until noon"})
     assert main(train(fresh, "--set", "training.budget=2 steps", "--json")) == 0
-    assert said(capsys)["metrics"]["baseline"]["rouge1"] > 0
+    assert said()["metrics"]["baseline"]["rouge1"] > 0
 
 
-def test_parallel_files_and_tables_are_read_too(fresh, capsys):
+def test_parallel_files_and_tables_are_read_too(fresh, said):
     every = [(" ".join(d.split()), s) for d, s in documents()]
     for side, ending in enumerate(("text", "short")):
         (fresh / f"all.{ending}").write_text("".join(pair[side] + "\n" for pair in every))
@@ -197,7 +172,7 @@ def test_parallel_files_and_tables_are_read_too(fresh, capsys):
         call = ["train", str(fresh / "recipe.toml"), "--run", str(fresh / name), "--json"]
         sets = [f"data.train={named}", "data.test=[]", "training.budget=1 steps"]
         assert main([*call, *(word for each in sets for word in ("--set", each))]) == 0
-        assert said(capsys)["count"] > 0
+        assert said()["count"] > 0
         kept = json.loads((fresh / name / "metrics.json").read_text())["training"]["examples"]
         assert 90 < kept < 105
 
@@ -216,12 +191,12 @@ def test_parallel_files_and_tables_are_read_too(fresh, capsys):
         (["task=language-modelling"], ("model.copying", "language-modelling")),
     ],
 )
-def test_settings_that_do_not_go_together_are_refused(fresh, capsys, sets, words):
+def test_settings_that_do_not_go_together_are_refused(fresh, sets, words, refused):
     given = [word for each in sets for word in ("--set", each)]
-    refused(capsys, 2, train(fresh, *given), *words)
+    refused(2, train(fresh, *given), *words)
 
 
-def test_documents_are_learned_from_first_and_carried_on(fresh, capsys):
+def test_documents_are_learned_from_first_and_carried_on(fresh, capsys, said, refused):
     """Denoising on the documents alone, then summaries from there: encoder, decoder, pointer."""
     plain = "".join(" ".join(d.split()) + "\n\n" for d, _ in documents())
     (fresh / "plain.txt").write_text(plain)
@@ -232,12 +207,12 @@ def test_documents_are_learned_from_first_and_carried_on(fresh, capsys):
         file = fresh / f"{gaps}.toml"
         file.write_text(f'{recipe}\n[denoising]\ngaps = "{gaps}"\n')
         assert main(["train", str(file), "--run", str(fresh / gaps), "--json"]) == 0
-        told = said(capsys)["metrics"]
+        told = said()["metrics"]
         assert told["loss"] > 0 and told["baseline"]["loss"] > 0
         asked = ["predict", str(fresh / gaps), "It was early in [MASK]. Then all went home."]
         assert main(asked) == 0
         assert capsys.readouterr().out.strip()
-        refused(capsys, 2, ["predict", str(fresh / gaps), "Nothing is missing."], "[MASK]")
+        refused(2, ["predict", str(fresh / gaps), "Nothing is missing."], "[MASK]")
     start = f"model.start.run={fresh / 'spans'}"
     assert main(train(fresh, "--set", start, "--json")) == 0
     capsys.readouterr()

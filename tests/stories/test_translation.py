@@ -1,8 +1,6 @@
 """The first whole story, as a user lives it: own files in, a translator out; and every wrong turn."""
 
-import json
 import re
-import shutil
 
 import pytest
 
@@ -65,34 +63,9 @@ def home(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def fresh(home, tmp_path, monkeypatch):
-    """Return a copy of it that a test may spoil."""
-    monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
-    shutil.copytree(home, tmp_path / "home")
-    return tmp_path / "home"
-
-
-def said(capsys):
-    """Stdout as JSON."""
-    return json.loads(capsys.readouterr().out)
-
-
-def refused(capsys, code, arguments, *words):
-    """Run a wrong call: the code is right, and stderr is two lines that hold the words."""
-    assert main(arguments) == code
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    lines = [line for line in captured.err.splitlines() if line.strip()]
-    lines = lines[-2:] if "train" in arguments else lines
-    assert len(lines) == 2 and lines[0].startswith("error: "), captured.err
-    for word in words:
-        assert word in "\n".join(lines), captured.err
-
-
-def test_training_tells_what_scripts_rely_on(fresh, capsys):
+def test_training_tells_what_scripts_rely_on(fresh, said):
     code = main(["train", str(fresh / "recipe.toml"), "--run", str(fresh / "again"), "--json"])
-    told = said(capsys)
+    told = said()
     assert code == 0
     assert told["steps"] == 25 and told["seconds"] > 0 and told["tokens_per_second"] > 0
     assert set(told["metrics"]) == {"bleu", "chrf", "baseline"}
@@ -109,27 +82,27 @@ def test_the_run_folder_has_a_card_and_a_report_that_need_nothing_else(home):
     assert "https://" not in report and "<script" not in report
 
 
-def test_a_run_answers_evaluates_and_says_so_in_json(home, capsys):
+def test_a_run_answers_evaluates_and_says_so_in_json(home, said):
     assert (
         main(["predict", str(home / "run"), "Hund sieht Katze.", "Frau mag Kind.", "--json"]) == 0
     )
-    answers = said(capsys)["answers"]
+    answers = said()["answers"]
     assert len(answers) == 2 and set(answers[0]) == {"text", "log_probability", "truncated"}
     files = ["--data", str(home / "test.de"), str(home / "test.en")]
     assert main(["evaluate", str(home / "run"), *files, "--json"]) == 0
-    given = said(capsys)
+    given = said()
     assert given["count"] == 10
     assert main(["evaluate", str(home / "run"), "--json"]) == 0
-    assert said(capsys)["metrics"] == given["metrics"]
+    assert said()["metrics"] == given["metrics"]
 
 
-def test_answer_n_belongs_to_line_n_and_blank_lines_stay(fresh, capsys):
+def test_answer_n_belongs_to_line_n_and_blank_lines_stay(fresh, refused):
     (fresh / "in.txt").write_text("Hund sieht Katze.\n\nMann ruft Frau.\n")
     arguments = ["predict", str(fresh / "run"), "--input", str(fresh / "in.txt")]
     assert main([*arguments, "--output", str(fresh / "out.txt")]) == 0
     lines = (fresh / "out.txt").read_text().splitlines()
     assert len(lines) == 3 and lines[1] == ""
-    refused(capsys, 2, [*arguments, "--output", str(fresh / "out.txt")], "out.txt exists")
+    refused(2, [*arguments, "--output", str(fresh / "out.txt")], "out.txt exists")
 
 
 def test_answers_do_not_depend_on_their_neighbours(home):
@@ -141,14 +114,14 @@ def test_answers_do_not_depend_on_their_neighbours(home):
     assert together == [model.predict(text)[0].text for text in texts]
 
 
-def test_init_writes_a_recipe_that_check_and_train_take(fresh, capsys):
+def test_init_writes_a_recipe_that_check_and_train_take(fresh, capsys, said, refused):
     files = ["--data", str(fresh / "train.de"), "--data", str(fresh / "train.en")]
     assert main(["init", "translation", *files, "--out", str(fresh / "my.toml")]) == 0
     text = (fresh / "my.toml").read_text()
     assert "# Chosen: " in text and 'languages = ["de", "en"]' in text
     capsys.readouterr()
     assert main(["check", str(fresh / "my.toml"), "--json"]) == 0
-    assert said(capsys)["records"]["train"] == 90
+    assert said()["records"]["train"] == 90
     small = [
         "--set",
         "training.budget=3 steps",
@@ -162,17 +135,18 @@ def test_init_writes_a_recipe_that_check_and_train_take(fresh, capsys):
     )
     capsys.readouterr()
     refused(
-        capsys,
         2,
         ["init", "translation", *files, "--out", str(fresh / "my.toml")],
         "my.toml exists",
     )
 
 
-def test_a_translation_is_explained_in_the_terminal_as_a_page_and_as_numbers(fresh, capsys):
+def test_a_translation_is_explained_in_the_terminal_as_a_page_and_as_numbers(
+    fresh, capsys, said, refused
+):
     call = ["explain", str(fresh / "run"), "Hund sieht Katze.", "--target", "dog sees cat."]
     assert main([*call, "--json"]) == 0
-    told = said(capsys)
+    told = said()
     assert told["source"] == ["Hund", "sieht", "Katze", ".", "</s>"]
     assert (told["layers"], told["heads"]) == (1, 2)
     assert len(told["weights"][0][1]) == len(told["target"])
@@ -181,49 +155,48 @@ def test_a_translation_is_explained_in_the_terminal_as_a_page_and_as_numbers(fre
     assert "sieht" in capsys.readouterr().out
     assert re.search(r"layer 1, head [12]", (fresh / "look.html").read_text())
     assert (fresh / "look.svg").read_text().startswith("<svg")
-    refused(capsys, 2, [*call, *pictures], "look.html exists")
+    refused(2, [*call, *pictures], "look.html exists")
 
 
 def train(fresh, *more):
     return ["train", str(fresh / "recipe.toml"), "--run", str(fresh / "new"), *more]
 
 
-def test_misaligned_files_are_refused(fresh, capsys):
+def test_misaligned_files_are_refused(fresh, refused):
     text = (fresh / "train.en").read_text()
     (fresh / "train.en").write_text(text[: text.rindex("\n", 0, -1) + 1])
-    refused(capsys, 1, train(fresh), "train.en", "89", "90")
+    refused(1, train(fresh), "train.en", "89", "90")
     assert not (fresh / "new").exists()
 
 
-def test_invalid_utf8_is_refused_with_its_line(fresh, capsys):
+def test_invalid_utf8_is_refused_with_its_line(fresh, refused):
     raw = (fresh / "train.de").read_bytes().splitlines(keepends=True)
     raw[6] = b"\xff\xfeHund\n"
     (fresh / "train.de").write_bytes(b"".join(raw))
-    refused(capsys, 1, train(fresh), "train.de:7", "UTF-8")
+    refused(1, train(fresh), "train.de:7", "UTF-8")
     assert not (fresh / "new").exists()
 
 
-def test_an_empty_file_is_refused(fresh, capsys):
+def test_an_empty_file_is_refused(fresh, refused):
     for side in ("de", "en"):
         (fresh / f"train.{side}").write_text("")
-    refused(capsys, 1, train(fresh), "train.de", "empty")
+    refused(1, train(fresh), "train.de", "empty")
 
 
-def test_a_missing_file_is_refused(fresh, capsys):
+def test_a_missing_file_is_refused(fresh, refused):
     (fresh / "train.en").unlink()
-    refused(capsys, 2, train(fresh), "train.en")
+    refused(2, train(fresh), "train.en")
     assert not (fresh / "new").exists()
 
 
-def test_an_unknown_key_is_refused_with_the_nearest_one(fresh, capsys):
+def test_an_unknown_key_is_refused_with_the_nearest_one(fresh, refused):
     with (fresh / "recipe.toml").open("a") as file:
         file.write("\n[decoding]\nbaem = 3\n")
-    refused(capsys, 2, train(fresh), "baem", "beam", "recipe.toml")
+    refused(2, train(fresh), "baem", "beam", "recipe.toml")
 
 
-def test_heads_that_do_not_divide_the_width_are_refused(fresh, capsys):
+def test_heads_that_do_not_divide_the_width_are_refused(fresh, refused):
     refused(
-        capsys,
         2,
         train(fresh, "--set", "model.mixer.heads=3"),
         "model.mixer.heads",
@@ -232,10 +205,9 @@ def test_heads_that_do_not_divide_the_width_are_refused(fresh, capsys):
     )
 
 
-def test_a_run_folder_that_exists_is_refused_and_untouched(fresh, capsys):
+def test_a_run_folder_that_exists_is_refused_and_untouched(fresh, refused):
     before = {f: f.read_bytes() for f in (fresh / "run").rglob("*") if f.is_file()}
     refused(
-        capsys,
         2,
         ["train", str(fresh / "recipe.toml"), "--run", str(fresh / "run")],
         "exists",
@@ -244,19 +216,19 @@ def test_a_run_folder_that_exists_is_refused_and_untouched(fresh, capsys):
     assert before == {f: f.read_bytes() for f in (fresh / "run").rglob("*") if f.is_file()}
 
 
-def test_a_tokenizer_of_another_model_is_refused(fresh, capsys):
+def test_a_tokenizer_of_another_model_is_refused(fresh, refused):
     file = fresh / "run" / "tokenizer.json"
     file.write_text(file.read_text().replace('"Hund"', '"Huhn"').replace("un", "nu"))
-    refused(capsys, 1, ["predict", str(fresh / "run"), "Hund."], "tokenizer.json")
+    refused(1, ["predict", str(fresh / "run"), "Hund."], "tokenizer.json")
 
 
-def test_a_text_longer_than_the_positions_is_refused_or_cut_when_allowed(home, capsys):
+def test_a_text_longer_than_the_positions_is_refused_or_cut_when_allowed(home, said, refused):
     long = " ".join(["Hund"] * 40)
-    refused(capsys, 2, ["predict", str(home / "run"), long], "40", "29", "--truncate")
+    refused(2, ["predict", str(home / "run"), long], "40", "29", "--truncate")
     assert main(["predict", str(home / "run"), long, "--truncate", "--json"]) == 0
-    assert said(capsys)["answers"][0]["truncated"] == 11
+    assert said()["answers"][0]["truncated"] == 11
 
 
-def test_a_folder_that_is_no_run_is_refused(home, capsys):
-    refused(capsys, 2, ["predict", str(home / "nowhere"), "x"], "nowhere")
-    refused(capsys, 1, ["predict", str(home / "cache"), "x"], "regard.json")
+def test_a_folder_that_is_no_run_is_refused(home, refused):
+    refused(2, ["predict", str(home / "nowhere"), "x"], "nowhere")
+    refused(1, ["predict", str(home / "cache"), "x"], "regard.json")

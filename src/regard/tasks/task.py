@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from regard.data.batch import Batch
+from regard.data.batch import Batch, pad
 from regard.data.check import Report
 from regard.data.record import Found, Request
 from regard.data.source import find
@@ -21,6 +21,7 @@ from regard.data.stream import AnyStream, Stream
 from regard.errors import UsageError
 from regard.recipe.recipe import Recipe
 from regard.tasks.losses import Loss
+from regard.text import special
 from regard.text.tokenizer import Tokenizer
 
 Texts = tuple[str, ...]
@@ -169,9 +170,10 @@ class Task(ABC):
         that is done, from 0 to 1.
         """
 
-    @abstractmethod
     def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
         """Put encoded examples side by side."""
+        fields = tuple(pad(list(side), filler=special.PAD) for side in zip(*rows, strict=True))
+        return Batch(fields, np.arange(len(rows)))
 
     def asked(self, text: str) -> Batch:
         """Put a text as it is read when it is asked, for whoever listens to the taps."""

@@ -5,7 +5,6 @@
 Without colours (NO_COLOR, a pipe) the words that were looked at most carry one of ░▒▓█ behind them.
 """
 
-import io
 from collections.abc import Iterator
 
 from rich.cells import cell_len
@@ -21,7 +20,7 @@ from regard.explain.draw.document import (
     overlap_picture,
 )
 from regard.explain.draw.label import label
-from regard.explain.draw.terminal import INK, RAMPS, Background, TerminalMap
+from regard.explain.draw.terminal import INK, RAMPS, Background, TerminalMap, drawn_text
 
 _BAR = 12
 _PARTS = " ▏▎▍▌▋▊▉█"
@@ -102,17 +101,7 @@ class TerminalDocument:
 
 def document_text(picture: DocumentPicture, *, width: int = 100, colour: bool = False) -> str:
     """Draw a document into a string: with ``colour`` it holds escape codes."""
-    console = Console(
-        file=io.StringIO(),
-        width=width,
-        force_terminal=colour,
-        color_system="256" if colour else None,
-        no_color=not colour,
-        legacy_windows=False,
-    )
-    with console.capture() as capture:
-        console.print(TerminalDocument(picture))
-    return capture.get()
+    return drawn_text(TerminalDocument(picture), width=width, colour=colour)
 
 
 def _bar(share: float) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -154,6 +154,11 @@ def map_text(
     picture: Picture, *, width: int = 100, colour: bool = False, background: Background = "dark"
 ) -> str:
     """Draw a map into a string: with ``colour`` it holds escape codes, without only characters."""
+    return drawn_text(TerminalMap(picture, background=background), width=width, colour=colour)
+
+
+def drawn_text(picture: RenderableType, *, width: int, colour: bool) -> str:
+    """Draw what a terminal would show into a string; with ``colour`` it holds escape codes."""
     console = Console(
         file=io.StringIO(),
         width=width,
@@ -163,7 +168,7 @@ def map_text(
         legacy_windows=False,
     )
     with console.capture() as capture:
-        console.print(TerminalMap(picture, background=background))
+        console.print(picture)
     return capture.get()
 
 

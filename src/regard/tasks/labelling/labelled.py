@@ -157,10 +157,6 @@ class Labelled(Task):
             anew += [*span, special.SEP]
         return anew if len(anew) <= longest else row
 
-    def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
-        fields = tuple(pad(list(side), filler=special.PAD) for side in zip(*rows, strict=True))
-        return Batch(fields, np.arange(len(rows)))
-
     def asked(self, text: str) -> Batch:
         """Put a text as it is read when it is asked; of several windows the first."""
         (tokens,) = self._tokens([self.ask(text)])

@@ -21,7 +21,7 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.data.batch import Batch, pad
+from regard.data.batch import Batch
 from regard.data.store import Store
 from regard.data.stream import Stream
 from regard.errors import UsageError
@@ -29,7 +29,6 @@ from regard.models.classifier import Classifier
 from regard.models.from_recipe import classifier
 from regard.tasks.labelling.overlong import Fitted, drawn
 from regard.tasks.losses import Loss
-from regard.tasks.pretraining.scores import learn_frequencies
 from regard.tasks.task import Answered, Examples, Measured, Sample, Task, Texts
 from regard.text import special
 
@@ -112,12 +111,8 @@ class DocumentPretraining(Task):
         other = np.asarray(ids[start : start + size])
         before, after = ids[:start], ids[start + size :]
         read = drawn(max(before, after, key=len), self.recipe.text.longest - 2, rng)
-        kept = keep(self.frequencies)[other].numpy() > rng.random(size)
+        kept = keep(self.frequencies[torch.from_numpy(other)]).numpy() > rng.random(size)
         return Parted(_closed(read), other[kept].tolist())
-
-    def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
-        fields = tuple(pad(list(side), filler=special.PAD) for side in zip(*rows, strict=True))
-        return Batch(fields, np.arange(len(rows)))
 
     def asked(self, text: str) -> Batch:
         return self.pad([(_closed(self._fitted(text, cut=True)[0]),)])
@@ -134,7 +129,9 @@ class DocumentPretraining(Task):
         return model(ids, lengths=lengths)
 
     def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
-        return learn_frequencies(source, self.encode, tokens=self.tokenizer.size)
+        """Take what was counted at the beginning."""
+        assert self.frequencies is not None
+        return {"frequencies": self.frequencies}
 
     def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         self.frequencies = parameters["frequencies"]

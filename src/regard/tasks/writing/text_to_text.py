@@ -95,11 +95,6 @@ class TextToText(Task):
         most = self.positions
         return [a if len(a) <= most else u for a, u in zip(anew, usual, strict=True)]
 
-    def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
-        """Put encoded examples side by side."""
-        fields = tuple(pad(list(side), filler=special.PAD) for side in zip(*rows, strict=True))
-        return Batch(fields, np.arange(len(rows)))
-
     def loss(self, model: Transformer, batch: Batch) -> Loss:
         """Sum over the target's tokens; one that cannot be written is left out of the count."""
         settings, learns = self.recipe.training, model.training
