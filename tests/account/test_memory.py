@@ -32,6 +32,8 @@ CASES = {
     "lab-language-model": ["training.batch_tokens=512", "text.vocabulary=2001"],
     "reviews-scratch": ["training.batch_tokens=1024", "model.embedding.ngram_rows=512"],
     "sentence-pairs": ["training.batch_tokens=1024", 'training.keep="last"'],
+    "self-attentive": ["training.batch_tokens=1024"],
+    "reviews-pretraining": ["training.batch_tokens=1024", "model.embedding.ngram_rows=4096"],
 }
 
 

@@ -37,8 +37,14 @@ def embedding(settings: ModelSettings, vocabulary: int, seq: Seq) -> Ledger:
     entries = [Entry("embedding", vocabulary * width, saved=8 * seq.tokens)]
     if chosen.ngrams > 1:
         lengths = chosen.ngrams - 1
+        read = min(chosen.ngram_rows, seq.tokens) if chosen.ngram_lazy else chosen.ngram_rows
         entries.append(
-            Entry("n-grams", lengths * chosen.ngram_rows * width, saved=8 * lengths * seq.tokens)
+            Entry(
+                "n-grams",
+                lengths * chosen.ngram_rows * width,
+                saved=8 * lengths * seq.tokens,
+                gradient=lengths * read * width,
+            )
         )
     if chosen.segments:
         entries.append(Entry("segments", chosen.segments * width, saved=8 * seq.tokens))
@@ -226,12 +232,18 @@ def _recurrent(width: int, cell: str, seq: Seq, *, causal: bool, entering: int) 
     past = seq.tokens * gates * hidden * hidden
     # What was before the first step is no parameter: nothing is learned of it.
     first = seq.rows * gates * hidden * hidden
+    kept = seq.tokens * (entering + directions * (2 * gates + 3) * hidden)
+    if cell == "lstm":
+        # oneDNN's workspace, as measured: the gates, and eleven vectors before and after each step.
+        steps = seq.tokens + seq.rows
+        space = seq.tokens * gates * hidden + steps * (5 * hidden + 6 * max(hidden, entering))
+        kept = directions * (space + seq.tokens * (entering + hidden))
     return Entry(
         "recurrence",
         directions * (gates * hidden * (entering + hidden) + 2 * gates * hidden),
         directions * (entered + past),
         back=directions * (2 * entered + 2 * past - first),
-        saved=FLOAT * seq.tokens * (entering + directions * (2 * gates + 3) * hidden),
+        saved=FLOAT * kept,
         passing=FLOAT * seq.tokens * (gates * hidden + width),
     )
 

@@ -83,11 +83,16 @@ def load_of(recipe: Recipe, length: int | None = None) -> Load:
 
 
 def default_length(recipe: Recipe) -> int:
-    """Windows are as long as they may be; other texts are a sentence long, if that fits."""
+    """Windows are as long as they may be; other texts a document's or a sentence's worth, if it fits.
+
+    Documents are what is read as such, and what is expected to be too long to be read whole.
+    """
     if recipe.task in ("language-modelling", "masked-pretraining"):
         return recipe.text.longest
     if recipe.task == "retrieval":
         return min(recipe.text.longest, recipe.retrieval.answering[1] + 2)
-    if recipe.task in ("summarization", "denoising") or recipe.model.documents.read == "sentences":
+    documents = recipe.task in ("summarization", "denoising", "document-pretraining")
+    documents = documents or recipe.text.overlong in ("head-tail", "windows")
+    if documents or recipe.model.documents.read == "sentences":
         return min(recipe.text.longest, DOCUMENT)
     return min(recipe.text.longest, TYPICAL)

@@ -51,11 +51,19 @@ class Entry(NamedTuple):
     """Bytes that appear on the way back and stay to its end."""
     learns: bool = True
     """Whether it has gradients; a frozen part has none."""
+    gradient: int | None = None
+    """Numbers of its gradient; None for one for each parameter."""
 
     @property
     def macs_back(self) -> int:
         """Multiply-adds on the way back."""
         return 2 * self.macs if self.back is None else self.back
+
+    @property
+    def gradient_bytes(self) -> int:
+        """Bytes of what is learned of it in one step."""
+        numbers = self.parameters if self.gradient is None else self.gradient
+        return FLOAT * numbers * self.learns
 
 
 Ledger = list[Entry]

@@ -40,12 +40,13 @@ def memory(recipe: Recipe, entries: Ledger) -> Memory:
     state = FLOAT * (2 * learned - hidden if muon else 2 * learned)
     copies = FLOAT * numbers * (bool(recipe.training.ema) + (recipe.training.keep == "best"))
     standing = FLOAT * numbers + state + copies
-    earlier = FLOAT * learned if recipe.training.shards > 1 else 0
-    moving = standing + FLOAT * learned + (_orthogonal(entries) if muon else 0)
+    gradients = sum(entry.gradient_bytes for entry in entries)
+    earlier = gradients if recipe.training.shards > 1 else 0
+    moving = standing + gradients + (_orthogonal(entries) if muon else 0)
     peak = max(moving, standing + earlier + _walk(entries, accumulated=bool(earlier)))
     return Memory(
         FLOAT * numbers,
-        FLOAT * learned,
+        gradients,
         state,
         copies,
         sum(entry.saved for entry in entries),
@@ -60,7 +61,7 @@ def _walk(entries: Ledger, *, accumulated: bool) -> int:
         most = max(most, alive + entry.saved + entry.forward_passing)
         alive += entry.saved
     for entry in reversed(entries):
-        gradient = FLOAT * entry.parameters * entry.learns
+        gradient = entry.gradient_bytes
         most = max(most, alive + entry.passing + gradient + entry.held)
         alive += entry.held + (0 if accumulated else gradient) - entry.saved
     return most
