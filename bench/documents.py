@@ -52,8 +52,9 @@ REAL_TEXT = {
     "overlong": "head-tail",
 }
 REAL_MODEL = {"width": 128, "states": 128, "dropout": 0.4}
-REAL_RATE = 2e-3
-BUDGETS = {"yelp": "6 epochs", "bbc": "12 epochs", "imdb": "2 epochs"}
+REAL_TRAINING = {"batch_tokens": 6144, "label_smoothing": 0.1}
+REAL_RATE = 3e-3
+BUDGETS = {"yelp": "5 epochs", "bbc": "6 epochs", "imdb": "2 epochs"}
 
 
 def recipe_of(model, *, seed, budget, threads, data=None):
@@ -65,6 +66,7 @@ def recipe_of(model, *, seed, budget, threads, data=None):
         tables["data"], tables["text"] = data, {**tables["text"], **REAL_TEXT}
         tables["model"] |= REAL_MODEL
         tables["model"]["head"]["dropout"] = REAL_MODEL["dropout"]
+        tables["training"] |= REAL_TRAINING
         tables["training"]["optimizer"]["rate"] = REAL_RATE
     if model == "transformer":
         tables["model"] |= TRANSFORMER

@@ -10,10 +10,15 @@ THINGS = ("book", "story", "hero", "plot", "scene")
 MODEL = {"width": 12, "depth": 2, "feed_forward": 17, "mixer": {"kind": "attention", "heads": 3}}
 GERMAN = {"eins": "one", "zwei": "two", "drei": "three", "vier": "four", "elf": "eleven"}
 RECURRENT = {"mixer": {"kind": "recurrent"}, "position": {"kind": "none"}}
+BY_SENTENCES = {"head": {"pooling": "attention"}, "documents": {"read": "sentences"}}
+IN_CONTEXT = {"read": "sentences", "context": "both", "gated": True}
 KINDS = {
     "label": ("classification", "a.tsv", {"position": {"kind": "sinusoidal"}}),
     "pool": ("classification", "a.tsv", {"head": {"pooling": "attention"}}),
     "recurrent": ("classification", "a.tsv", RECURRENT),
+    "han": ("classification", "d.tsv", {**BY_SENTENCES, **RECURRENT}),
+    "context": ("classification", "d.tsv", {**BY_SENTENCES, "documents": IN_CONTEXT}),
+    "hops": ("classification", "d.tsv", {"head": {"pooling": "hops", "hops": {"hops": 3}}}),
     "language": ("language-modelling", "a.txt", {}),
     "masked": ("masked-pretraining", "a.txt", {"embedding": {"segments": 2, "norm": True}}),
     "pair": ("sentence-pair", "p.tsv", {"embedding": {"segments": 2}}),
@@ -28,9 +33,13 @@ def write(folder):
         for words, label in ((GOOD, "good"), (BAD, "bad"))
     ]
     pairs = [(one, every[(n + 2 + n % 3) % len(every)]) for n, one in enumerate(every)]
+    documents = [
+        (f"We came late. I and my friends found {text}. It rained.", label) for text, label in every
+    ]
     sides = [(f"{a} {b}", f"{GERMAN[b]} {GERMAN[a]}") for a in GERMAN for b in GERMAN]
     files = {
         "a.tsv": "".join(f"{text}\t{label}\n" for text, label in every),
+        "d.tsv": "".join(f"{text}\t{label}\n" for text, label in documents),
         "a.txt": "\n\n".join(text for text, _ in every) + "\n",
         "p.tsv": "".join(
             f"{a}\t{b}\t{'same' if la == lb else 'other'}\n" for (a, la), (b, lb) in pairs
@@ -57,7 +66,7 @@ def explained(tmp_path_factory):
         recipe = {
             "task": task,
             "data": {"train": list(map(str, files)), "holdout": 0.3},
-            "text": {"vocabulary": 290, "longest": 31},
+            "text": {"vocabulary": 290, "longest": 61},
             "model": {**MODEL, **model},
             "training": {"budget": "23 steps", "threads": 1, "batch_tokens": 300}
             | {"evaluations": 1, "optimizer": {"kind": "adamw", "rate": 0.01}},

@@ -1,78 +1,107 @@
+"""Erasure: words that decide are told from words that do not."""
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from regard.explain.erasure import Erasure, erase, in_words, mean_erasure
+from regard.explain.erasure import Erasure, Faithfulness, erase, mean_erasure
 
-WORDS = 11
-
-
-def generator(seed=0):
-    return np.random.default_rng(seed)
+CHANCE = np.random.default_rng
 
 
-def leaning_on(*places):
-    """Make a reader whose answer loses a tenth for each of these words that is gone."""
-    return lambda masks: 0.9 - 0.1 * (~masks[:, list(places)]).sum(axis=1)
+def decided_by(word, *, alone=True):
+    """One word decides; without it the answer is lost, with it alone it stands."""
+
+    def probabilities(kept):
+        rest = kept.sum(axis=1) / kept.shape[1] if not alone else 1.0
+        return np.where(kept[:, word], 0.9 * rest, 0.1)
+
+    return probabilities
 
 
-def test_words_that_matter_cost_more_than_random_ones():
-    scores = np.zeros(WORDS)
-    scores[[2, 7]] = 1.0, 0.5
-    found = erase(leaning_on(2, 7), scores, generator=generator(), count=2)
-    assert found.words == 2 and found.whole == pytest.approx(0.9)
-    assert found.top == pytest.approx(0.2)
-    assert found.chance == pytest.approx(0.1 * 2 * 2 / WORDS, abs=0.03)
-    assert found.low == 0 and found.high <= 0.2
+def test_the_word_that_decides_is_faithful_and_suffices():
+    found = erase(decided_by(3), np.eye(7)[3], generator=CHANCE(0))
+    assert found.comprehensiveness.top == pytest.approx(0.8)
+    assert found.comprehensiveness.high == pytest.approx(0.0)
+    assert found.sufficiency.top == pytest.approx(0.0) and found.sufficiency.low == pytest.approx(
+        0.8
+    )
+    assert found.faithful and found.suffices
+    told = found.in_words("pos")
+    assert "from 90% to 10%" in told and "leans on them" in told
 
 
-def test_words_that_do_not_matter_cost_nothing():
-    found = erase(leaning_on(2, 7), np.eye(WORDS)[4], generator=generator(), count=1)
-    assert found.top == 0 and not found.faithful
+def test_a_word_that_does_not_matter_is_told():
+    found = erase(decided_by(3), np.eye(7)[5], generator=CHANCE(0))
+    assert not found.faithful and not found.suffices
+    assert "do not take this reading for the reason" in found.in_words("pos")
 
 
-def test_the_same_number_of_words_is_erased_in_every_variant():
+def test_the_drawn_words_are_others_and_as_many():
     seen = []
 
-    def reader(masks):
-        seen.append(masks)
-        return masks.mean(axis=1)
+    def probabilities(kept):
+        seen.append(kept)
+        return np.ones(len(kept))
 
-    erase(reader, np.arange(WORDS, dtype=float), generator=generator(), count=3, draws=17)
-    (masks,) = seen
-    assert masks.shape == (19, WORDS) and masks[0].all()
-    assert (~masks[1:]).sum(axis=1).tolist() == [3] * 18
-    assert masks[1].tolist() == [True] * 8 + [False] * 3
-    assert len({tuple(mask) for mask in masks[2:]}) > 10
-
-
-def test_a_share_is_erased_by_default_and_something_always_stays():
-    found = erase(leaning_on(0), np.ones(100), generator=generator())
-    assert found.words == 15
-    assert erase(leaning_on(0), np.ones(2), generator=generator(), count=9).words == 1
+    erase(probabilities, np.arange(20.0), generator=CHANCE(1), draws=11)
+    masks = np.concatenate(seen)
+    assert masks.shape == (1 + 2 * 12, 20) and masks[0].all()
+    assert not masks[1, -3:].any() and masks[2:13, -3:].all()
+    assert (masks[1:13].sum(1) == 17).all() and (masks[13:].sum(1) == 3).all()
+    assert masks[13, -3:].all() and not masks[14:, -3:].any()
 
 
 @pytest.mark.parametrize("words", [0, 1])
-def test_a_text_of_a_word_has_nothing_to_erase(words):
-    found = erase(lambda masks: np.full(len(masks), 0.6), np.ones(words), generator=generator())
-    assert found == Erasure(0, 0.6, 0.0, 0.0, 0.0, 0.0)
-    assert "too few words" in in_words(found, "yes")
+def test_a_text_of_a_word_cannot_be_tested(words):
+    found = erase(
+        lambda kept: np.full(len(kept), 0.6), np.ones(words), generator=CHANCE(0), draws=5
+    )
+    none = Erasure(0, 0.6, 0.0, 0.0, 0.0, 0.0)
+    assert found == Faithfulness(none, none) and not found.faithful and not found.suffices
+    assert "Too few words" in found.in_words("pos")
 
 
-def test_it_is_said_in_words():
-    told = in_words(Erasure(3, 0.8, 0.41, 0.02, -0.05, 0.11), "good")
-    assert "3 words looked at most" in told and "'good' falls by 41.0 points (from 80%)" in told
-    assert "at random it falls by 2.0 (95% of draws: -11.0 to 5.0)" in told
-    assert "does lean on them" in told
-    told = in_words(Erasure(1, 0.8, -0.05, 0.02, -0.05, 0.11), "good")
-    assert "the 1 word looked at" in told and "rises by 5.0" in told and "do not read" in told
+def test_a_share_of_the_words_is_ranked_highest_and_at_least_one():
+    for words, count in ((2, 1), (7, 1), (101, 15)):
+        found = erase(decided_by(0), list(map(float, range(words))), generator=CHANCE(0), draws=5)
+        assert found.comprehensiveness.words == found.sufficiency.words == count
+
+
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=23), st.integers(0, 1000))
+def test_any_scores_give_finite_figures(scores, seed):
+    found = erase(decided_by(0), np.array(scores), generator=CHANCE(seed))
+    told = found.as_json("pos")
+    for part in ("comprehensiveness", "sufficiency"):
+        assert told[part]["low"] <= told[part]["random"] + 1e-9 <= told[part]["high"] + 2e-9
+
+
+@pytest.mark.parametrize(
+    ("without", "alone", "verdict"),
+    [
+        (0.41, 0.1, "leans on them, and they nearly suffice"),
+        (0.41, 0.5, "leans on them, among others"),
+        (0.05, 0.1, "suffice for the answer, but it does not need them"),
+        (0.05, 0.5, "random words do as well"),
+    ],
+)
+def test_it_is_said_in_words(without, alone, verdict):
+    found = Faithfulness(
+        Erasure(3, 0.8, without, 0.02, -0.05, 0.11), Erasure(3, 0.8, alone, 0.6, 0.45, 0.7)
+    )
+    told = found.in_words("good")
+    assert f"Without the 3 words ranked highest 'good' goes from 80% to {0.8 - without:.0%}" in told
+    assert "without as many others, 69% to 85% in 95 of 100 draws" in told
+    assert f"only these it is {0.8 - alone:.0%}; with as many others, 10% to 35%" in told
+    assert verdict in told and told == found.as_json("good")["sentence"]
 
 
 def test_over_many_texts_the_advantage_has_an_interval():
-    some = [Erasure(1, 0.9, top, 0.1, 0.0, 0.2) for top in np.linspace(0.2, 0.6, 41)]
-    mean = mean_erasure(some, generator=generator())
-    assert mean.texts == 41 and mean.advantage == pytest.approx(0.3)
+    nothing = Erasure(1, 0.9, 0.0, 0.0, 0.0, 0.0)
+    tops = np.linspace(0.2, 0.6, 41)
+    some = [Faithfulness(Erasure(1, 0.9, top, 0.1, 0.0, 0.2), nothing) for top in tops]
+    mean = mean_erasure(some, generator=CHANCE(0))
+    assert mean.texts == 41 and mean.top == pytest.approx(0.4)
+    assert mean.chance == pytest.approx(0.1) and mean.advantage == pytest.approx(0.3)
     assert 0.2 < mean.low < mean.advantage < mean.high < 0.4
-
-
-def test_the_figures_go_into_json():
-    assert Erasure(3, 0.8, 0.4, 0.0, -0.1, 0.1).as_json()["faithful"] is True

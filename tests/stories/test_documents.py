@@ -128,11 +128,13 @@ def test_the_document_is_drawn_with_its_faithfulness(home, capsys, said):
     call = ["explain", str(home / "run"), ASKED]
     assert main([*call, "--html", str(html), "--svg", str(svg)]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "Faithfulness: without the 2 words looked at most" in shown
+    assert "Faithfulness. Without the 2 words ranked highest 'neg' goes from" in shown
     assert "Faithfulness" in html.read_text() and "Faithfulness" in svg.read_text()
     assert main([*call, "--json"]) == 0
     told = said()
-    assert told["answer"] == "neg" and "Faithfulness" in told["faithfulness"]
+    assert told["answer"] == "neg" and told["faithfulness"]["sentence"] in shown
+    assert told["faithfulness"]["comprehensiveness"].keys() == {"top", "random", "low", "high"}
+    assert told["reading"]["name"] == "weights" and told["reading"]["answers"] == ["neg"]
     words = [word for one in told["views"][0]["sentences"] for word in one["words"]]
     assert "".join(words) == ASKED.replace(" ", "")
     if "han" in home.name or "context" in home.name:
@@ -145,6 +147,25 @@ def test_the_document_is_drawn_with_its_faithfulness(home, capsys, said):
         assert [view["name"] for view in told["views"]][1:] == ["hop 1", "hop 2", "hop 3"]
         assert np.asarray(told["overlap"]).shape == (3, 3)
         assert np.diag(told["overlap"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("reading", ["gradient", "integrated", "occlusion"])
+def test_other_readings_score_the_same_words_in_their_order(home, said, reading):
+    assert main(["explain", str(home / "run"), ASKED, "--reading", reading, "--json"]) == 0
+    told = said()
+    assert told["reading"]["name"] == reading and told["views"]
+    scored = dict(enumerate(told["reading"]["scores"][0]))
+    words = [word for word in told["reading"]["words"] if not word.startswith("[")]
+    assert "".join(words) == ASKED.replace(" ", "") and any(scored.values())
+    assert all(scored[n] == 0 for n, word in enumerate(told["reading"]["words"]) if word[0] == "[")
+
+
+def test_rollout_needs_layers_that_look_at_the_same_words(home, refused):
+    if "hops" in home.name:
+        pytest.skip("its one look is at the words")
+    refused(
+        2, ["explain", str(home / "run"), ASKED, "--reading", "rollout"], "sentences one by one"
+    )
 
 
 def test_the_report_draws_a_held_out_document(home):
@@ -163,7 +184,7 @@ def test_or_answered_with_a_blank_and_never_drawn(home, capsys, refused):
     assert main(["predict", str(home / "run"), "--input", str(home / "lines")]) == 0
     first, blank, last = capsys.readouterr().out.splitlines()
     assert first == last and blank == ""
-    refused(2, ["explain", str(home / "run"), "  "], "at least one sentence")
+    refused(2, ["explain", str(home / "run"), "  "], "a text to look at", "empty")
 
 
 def test_one_sentence_of_ten_thousand_words(home, said, refused):

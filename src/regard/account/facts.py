@@ -83,7 +83,7 @@ def load_of(recipe: Recipe, length: int | None = None) -> Load:
 
 
 def default_length(recipe: Recipe) -> int:
-    """Windows are as long as they may be; other texts a document's or a sentence's worth, if it fits.
+    """Windows are as long as they may be; other texts a document's or a sentence's worth.
 
     Documents are what is read as such, and what is expected to be too long to be read whole.
     """

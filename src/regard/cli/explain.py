@@ -10,8 +10,8 @@ from regard.cli.screen import clean, console, print_json, print_text
 from regard.errors import UsageError
 
 if TYPE_CHECKING:
+    from regard.explain.draw.document import DocumentPicture
     from regard.explain.explanation import Explanation
-    from regard.run import Run
 
 
 def explain(  # noqa: PLR0913, PLR0917 - one for each option
@@ -77,7 +77,6 @@ def explain(  # noqa: PLR0913, PLR0917 - one for each option
         regard explain runs/reviews --heads test --html heads.html
 
     """
-    from regard.explain.documents import draws_documents
     from regard.explain.explaining import Choice
     from regard.explain.explaining import explain as explain_run
     from regard.run import Run
@@ -93,10 +92,6 @@ def explain(  # noqa: PLR0913, PLR0917 - one for each option
             "there must be a text to look at, or a file for --heads. Got neither.",
             "Give a text in quotes.",
         )
-    opened = Run(run)
-    if reading == "weights" and stack is None and draws_documents(opened):
-        _document(opened, text, html, svg, as_json=as_json)
-        return
     choice = Choice(
         reading=reading,
         stack=stack,
@@ -109,15 +104,22 @@ def explain(  # noqa: PLR0913, PLR0917 - one for each option
         label=label,
         go_on=go_on,
     )
-    found = explain_run(opened, text, target, choice)
-    _write(found, html, svg, png)
+    found = explain_run(Run(run), text, target, choice)
+    _write(found, html, svg, png, drawn=found.document if stack is None else None)
     if as_json:
         print_json(found.as_json())
     else:
         _show(found)
 
 
-def _write(found: "Explanation", html: Path | None, svg: Path | None, png: Path | None) -> None:
+def _write(
+    found: "Explanation",
+    html: Path | None,
+    svg: Path | None,
+    png: Path | None,
+    *,
+    drawn: "DocumentPicture | None",
+) -> None:
     """Write the pictures that are wanted; a PNG first, since it may be refused."""
     if png is not None:
         from regard.explain.draw.png import png_map
@@ -126,29 +128,9 @@ def _write(found: "Explanation", html: Path | None, svg: Path | None, png: Path 
     if html is not None:
         html.write_text(found.html(), encoding="utf-8")
     if svg is not None:
-        svg.write_text(found.svg(), encoding="utf-8")
+        from regard.explain.draw.document_svg import document_svg
 
-
-def _document(run: "Run", text: str, html: Path | None, svg: Path | None, *, as_json: bool) -> None:
-    """Draw a document by sentences or by hops."""
-    from regard.explain.documents import as_json as picture_json
-    from regard.explain.documents import document_picture
-    from regard.explain.draw.document import document_page
-    from regard.explain.draw.document_svg import document_svg
-    from regard.explain.draw.document_terminal import TerminalDocument
-    from regard.explain.draw.label import label
-
-    picture = document_picture(run, text)
-    if html is not None:
-        html.write_text(document_page(picture, title=label(text, 72)), encoding="utf-8")
-    if svg is not None:
-        svg.write_text(document_svg(picture), encoding="utf-8")
-    if as_json:
-        print_json(picture_json(picture))
-        return
-    out = console()
-    out.print(clean(picture.answer), style="bold", soft_wrap=True)
-    out.print(TerminalDocument(picture))
+        svg.write_text(document_svg(drawn) if drawn else found.svg(), encoding="utf-8")
 
 
 def _show(found: "Explanation") -> None:
@@ -168,7 +150,7 @@ def _show(found: "Explanation") -> None:
         out.print(TerminalMap(found.picture()))
     for note in found.notes:
         out.print(note, style="dim")
-    if found.reading is not None:
+    if found.reading is not None and not found.drawn_whole:
         out.print(f"\nReading by {clean(found.reading.told)}:", style="bold")
         if len(found.answers) == 1 or found.stack is not None:
             words = [word.replace("▁", "") for word in found.words]

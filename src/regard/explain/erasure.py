@@ -1,15 +1,16 @@
-"""Erasure: whether the answer leans on the words that were looked at.
+"""Erasure: whether an answer leans on the words that a reading ranks highest.
 
-    drop(words) = p(answer | text) - p(answer | text without words)
+    comprehensiveness = p(answer | text) - p(answer | text without those words)     high is good
+    sufficiency       = p(answer | text) - p(answer | those words alone)            low is good
 
-The words with the highest scores are erased, as many as a share of the text, and as often as many
-words are drawn at random. If looking says what mattered, the first drop is larger than the second
-(DeYoung et al. 2020, "comprehensiveness", against the chance that such a figure needs beside it).
-An attention map is never shown without this figure.
+Each beside the same with as many other words drawn at random, and the interval that holds 95% of
+the draws (DeYoung et al. 2020; random erasure as the chance level). Other words: in a short text a
+random draw would often hit the very words that are being tested. No look and no reading is shown
+without this figure.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,32 +26,74 @@ Probabilities = Callable[[Masks], NDArray[np.floating]]
 
 
 class Erasure(NamedTuple):
-    """What erasing words of one text did to the probability of its answer."""
+    """What leaving words of one text out did to the probability of its answer."""
 
     words: int
-    """How many words were erased at a time."""
+    """How many words were ranked highest."""
     whole: float
     """Probability of the answer to the whole text."""
     top: float
-    """How much it dropped without the words of the highest scores."""
+    """How much it dropped for the words ranked highest."""
     chance: float
-    """How much it dropped without random words, on average."""
+    """How much it dropped for as many others, on average."""
     low: float
     high: float
     """Between these lie 95% of the random drops."""
 
+
+class Faithfulness(NamedTuple):
+    """What happened to the probability of an answer without some words, and with these alone."""
+
+    comprehensiveness: Erasure
+    """Without the words ranked highest."""
+    sufficiency: Erasure
+    """With these words alone; a small drop means that they suffice."""
+
     @property
     def faithful(self) -> bool:
-        """Whether the words looked at mattered more than nearly all random words."""
-        return self.top > self.high
+        """Whether the words ranked highest mattered more than nearly all random ones."""
+        return self.comprehensiveness.top > self.comprehensiveness.high
 
-    def as_json(self) -> dict[str, float | int | bool]:
-        """Return the figures under the names that scripts rely on."""
-        return {**self._asdict(), "faithful": self.faithful}
+    @property
+    def suffices(self) -> bool:
+        """Whether these words alone kept most of the answer, and more than nearly all others."""
+        alone = self.sufficiency
+        return alone.top < alone.low and alone.top < alone.whole / 2
+
+    def as_json(self, answer: str) -> dict[str, Any]:
+        """Return the figures and the sentence under the names that scripts rely on."""
+        return {
+            "comprehensiveness": _figures(self.comprehensiveness),
+            "sufficiency": _figures(self.sufficiency),
+            "words": self.comprehensiveness.words,
+            "whole": self.comprehensiveness.whole,
+            "faithful": self.faithful,
+            "suffices": self.suffices,
+            "sentence": self.in_words(answer),
+        }
+
+    def in_words(self, answer: str) -> str:
+        """Say in plain words what was found."""
+        without, alone = self.comprehensiveness, self.sufficiency
+        if not without.words:
+            return "Too few words to leave any out: nothing can be said of faithfulness."
+        many = f"{without.words} word{'s' * (without.words > 1)}"
+        verdict = {
+            (True, True): "the answer leans on them, and they nearly suffice for it",
+            (True, False): "the answer leans on them, among others",
+            (False, True): "they suffice for the answer, but it does not need them",
+            (False, False): "random words do as well: do not take this reading for the reason",
+        }[self.faithful, self.suffices]
+        return (
+            f"Without the {many} ranked highest {answer!r} goes from {without.whole:.0%} to "
+            f"{without.whole - without.top:.0%}; without as many others, {_between(without)}. With "
+            f"only these it is {alone.whole - alone.top:.0%}; with as many others, "
+            f"{_between(alone)}. So {verdict}."
+        )
 
 
 class Mean(NamedTuple):
-    """The advantage of top words over random words, over many texts."""
+    """The advantage of erasing top words over erasing others, over many texts."""
 
     texts: int
     top: float
@@ -66,73 +109,55 @@ def erase(
     scores: Sequence[float] | NDArray[np.floating],
     *,
     generator: np.random.Generator,
-    count: int | None = None,
     draws: int = DRAWS,
-) -> Erasure:
-    """Erase the top words, and as many random words ``draws`` times over.
-
-    ``count`` is how many words are erased; left out, :data:`SHARE` of them.
-    """
-    found = np.asarray(scores, dtype=np.float64)
-    words = len(found)
-    if words < 2:
+) -> Faithfulness:
+    """Leave out the words of the highest scores, keep them alone, and do so with others."""
+    words = len(scores)
+    count = max(1, round(SHARE * words))
+    if words < 2 * count:
         whole = float(probabilities(np.ones((1, words), dtype=bool))[0])
-        return Erasure(0, whole, 0.0, 0.0, 0.0, 0.0)
-    erased = count if count is not None else max(1, round(SHARE * words))
-    erased = min(erased, words - 1)
-    masks = np.ones((2 + draws, words), dtype=bool)
-    masks[1, np.argsort(-found, kind="stable")[:erased]] = False
-    for mask in masks[2:]:
-        mask[generator.permutation(words)[:erased]] = False
+        none = Erasure(0, whole, 0.0, 0.0, 0.0, 0.0)
+        return Faithfulness(none, none)
+    order = np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
+    marked = np.zeros((1 + draws, words), dtype=bool)
+    marked[0, order[:count]] = True
+    for mark in marked[1:]:
+        mark[generator.permutation(order[count:])[:count]] = True
+    masks = np.concatenate([np.ones((1, words), dtype=bool), ~marked, marked])
     told = np.asarray(probabilities(masks), dtype=np.float64)
-    random = told[0] - told[2:]
-    rest = (1 - CENTRAL) / 2
-    low, high = np.quantile(random, [rest, 1 - rest])
-    drops = float(told[0] - told[1]), float(random.mean())
-    return Erasure(erased, float(told[0]), *drops, float(low), float(high))
+    drops = told[0] - told[1:]
+    return Faithfulness(*(_erasure(count, float(told[0]), part) for part in np.split(drops, 2)))
 
 
 def mean_erasure(
-    erasures: Sequence[Erasure], *, generator: np.random.Generator, resamples: int = 2000
+    found: Sequence[Faithfulness], *, generator: np.random.Generator, resamples: int = 2000
 ) -> Mean:
-    """Average over texts, with an interval by bootstrap."""
-    tops = np.asarray([one.top for one in erasures])
-    chances = np.asarray([one.chance for one in erasures])
+    """Average what leaving words out costs over texts, with an interval by bootstrap."""
+    tops = np.asarray([one.comprehensiveness.top for one in found])
+    chances = np.asarray([one.comprehensiveness.chance for one in found])
     gains = tops - chances
     drawn = generator.integers(len(gains), size=(resamples, len(gains)))
+    low, high = _central(gains[drawn].mean(axis=1))
+    top, chance, gain = (float(each.mean()) for each in (tops, chances, gains))
+    return Mean(len(gains), top, chance, gain, low, high)
+
+
+def _erasure(count: int, whole: float, drops: NDArray[np.float64]) -> Erasure:
+    """Set the first drop beside those of the random draws."""
+    return Erasure(count, whole, float(drops[0]), float(drops[1:].mean()), *_central(drops[1:]))
+
+
+def _central(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Say between what 95% of the values lie."""
     rest = (1 - CENTRAL) / 2
-    low, high = np.quantile(gains[drawn].mean(axis=1), [rest, 1 - rest])
-    return Mean(
-        len(gains),
-        float(tops.mean()),
-        float(chances.mean()),
-        float(gains.mean()),
-        float(low),
-        float(high),
-    )
+    low, high = np.quantile(values, [rest, 1 - rest])
+    return float(low), float(high)
 
 
-def in_words(erasure: Erasure, answer: str) -> str:
-    """Say in one sentence what was found."""
-    if not erasure.words:
-        return "Faithfulness: the text has too few words to erase any."
-    many = f"{erasure.words} word{'s' * (erasure.words > 1)}"
-    found = (
-        "the answer does lean on them"
-        if erasure.faithful
-        else "random words matter about as much, so do not read the shading as the reason"
-    )
-    return (
-        f"Faithfulness: without the {many} looked at most, the probability of {answer!r} "
-        f"{_moves(erasure.top)} points (from {erasure.whole:.0%}); without {many} drawn at "
-        f"random it {_moves(erasure.chance)} (95% of draws: {_points(-erasure.high)} to "
-        f"{_points(-erasure.low)}): {found}."
-    )
+def _figures(found: Erasure) -> dict[str, float]:
+    return {"top": found.top, "random": found.chance, "low": found.low, "high": found.high}
 
 
-def _moves(drop: float) -> str:
-    return f"{'falls' if drop >= 0 else 'rises'} by {_points(abs(drop))}"
-
-
-def _points(change: float) -> str:
-    return f"{100 * change:.1f}".replace("-0.0", "0.0")
+def _between(found: Erasure) -> str:
+    """Say between which probabilities 95% of the draws lie."""
+    return f"{found.whole - found.high:.0%} to {found.whole - found.low:.0%} in 95 of 100 draws"

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from regard import __version__
 from regard.explain.alignment import Look
 from regard.explain.draw.document import DocumentPicture, document_html
+from regard.explain.draw.label import plain
 from regard.explain.draw.picture import Picture
 from regard.explain.draw.svg import svg_map
 from regard.explain.draw.viewer import Shading, View, ViewedStack, explanation_page
-from regard.explain.faithfulness import Faithfulness
+from regard.explain.erasure import Faithfulness
 from regard.explain.readings.reading import Reading
 from regard.explain.trace import Trace
 
@@ -87,7 +88,7 @@ class Explanation:
             return _reading_map(self)
         trace = self.trace
         title = f"{STACKS[self.stack]} ({self.look.name})"
-        return Picture(_plain(trace.target), _plain(trace.source), self.look.of(trace), title)
+        return Picture(plain(trace.target), plain(trace.source), self.look.of(trace), title)
 
     def svg(self) -> str:
         """Draw the look shown large as a picture that stands alone."""
@@ -111,12 +112,18 @@ class Explanation:
             )
         )
 
+    @property
+    def drawn_whole(self) -> bool:
+        """Whether the drawn document already says all that the reading would."""
+        by_weights = self.reading is not None and self.reading.name == "weights"
+        return self.document is not None and by_weights
+
     def _shading(self) -> Shading | None:
-        if self.reading is None:
+        if self.reading is None or self.drawn_whole:
             return None
         return Shading(
-            _plain(self.answers),
-            _plain(self.words),
+            plain(self.answers),
+            plain(self.words),
             self.reading.scores,
             self.reading.told,
             self.sentence,
@@ -133,7 +140,7 @@ class Explanation:
             "text": self.asked,
             "answer": self.answer,
             "task": self.task,
-            "tokens": _plain(self.tokens),
+            "tokens": plain(self.tokens),
             "stack": self.stack,
             "notes": list(self.notes),
         }
@@ -145,36 +152,28 @@ class Explanation:
         if self.look is not None:
             told["shown"] = {"layer": self.look.layer + 1, "head": _counted(self.look.head)}
         if self.reading is not None and self.faithfulness is not None:
-            told["reading"] = {
-                "name": self.reading.name,
-                "told": self.reading.told,
-                "answers": _plain(self.answers),
-                "words": _plain(self.words),
-                "scores": self.reading.scores.tolist(),
-            }
-            told["faithfulness"] = {**self.faithfulness.as_json(), "sentence": self.sentence}
+            told["reading"] = self.reading.as_json(self.answers, self.words)
+            told["faithfulness"] = self.faithfulness.as_json(_said(self.answers))
         else:
             told["faithfulness"] = None
-        return told
+        return told | (self.document.as_json() if self.document else {})
 
 
 def _viewed(name: str, trace: Trace) -> ViewedStack:
-    return ViewedStack(STACKS[name], _plain(trace.target), _plain(trace.source), trace.weights)
+    return ViewedStack(STACKS[name], plain(trace.target), plain(trace.source), trace.weights)
 
 
 def _reading_map(explained: Explanation) -> Picture:
     assert explained.reading is not None
     scores = np.maximum(explained.reading.scores, 0.0)
-    return Picture(
-        _plain(explained.answers), _plain(explained.words), scores, explained.reading.told
-    )
+    return Picture(plain(explained.answers), plain(explained.words), scores, explained.reading.told)
 
 
 def _stack_json(trace: Trace) -> dict[str, Any]:
     layers, heads = trace.weights.shape[:2]
     return {
-        "source": _plain(trace.source),
-        "target": _plain(trace.target),
+        "source": plain(trace.source),
+        "target": plain(trace.target),
         "layers": layers,
         "heads": heads,
         "weights": trace.weights.tolist(),
@@ -187,7 +186,3 @@ def _counted(number: int | None) -> int | None:
 
 def _said(answers: tuple[str, ...]) -> str:
     return "".join(answers).replace("▁", " ").strip() if len(answers) < 8 else "the answer"
-
-
-def _plain(words: tuple[str, ...]) -> list[str]:
-    return [word.replace("▁", "") for word in words]

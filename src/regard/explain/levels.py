@@ -7,7 +7,7 @@ sentences   one row: the look of the document at its sentences
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.explain.documents import Looked, look
+from regard.explain.looked import Looked, look
 from regard.explain.readings.question import Question
 from regard.explain.readings.reading import Reading, merged
 from regard.explain.trace import Trace, Traced, singly

@@ -11,7 +11,7 @@ from regard.explain.costs import run_facts
 from regard.explain.documents import document_picture, draws_documents, faithfulness, told_mean
 from regard.explain.draw.document import DocumentPicture
 from regard.explain.draw.html import report_page
-from regard.explain.draw.label import label
+from regard.explain.draw.label import label, plain
 from regard.explain.draw.page import (
     Attention,
     Confusion,
@@ -268,7 +268,7 @@ def attention_of(trace: Trace) -> Attention:
         for layer in range(layers)
         for head in range(heads)
     ]
-    return Attention(_plain(trace.source), _plain(trace.target), [mean, *each], own=trace.own)
+    return Attention(plain(trace.source), plain(trace.target), [mean, *each], own=trace.own)
 
 
 def picture_of(trace: Trace, look: Look | None = None) -> Picture:
@@ -276,12 +276,8 @@ def picture_of(trace: Trace, look: Look | None = None) -> Picture:
     look = look or Look(len(trace.weights) - 1, None)
     end = None if trace.own else -1
     return Picture(
-        _plain(trace.target)[:end],
-        _plain(trace.source)[:end],
+        plain(trace.target)[:end],
+        plain(trace.source)[:end],
         look.of(trace)[:end, :end],
         f"where each word looked ({look.name})",
     )
-
-
-def _plain(words: tuple[str, ...]) -> list[str]:
-    return [word.replace("▁", "") for word in words]

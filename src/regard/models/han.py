@@ -42,6 +42,8 @@ class Unfolded(NamedTuple):
     """The sentences of a batch, those of a document after one another."""
 
     ids: Int[Tensor, "sentence position"]
+    at: Int[Tensor, "sentence position"]
+    """At which position of its document's row each word stands; 0 beyond a sentence's end."""
     lengths: Int[Tensor, " sentence"]
     document: Int[Tensor, " sentence"]
     """Which document each sentence stands in."""
@@ -139,15 +141,14 @@ class Han(nn.Module):
 
     def _read(self, unfolded: Unfolded) -> Float[Tensor, "sentence position width"]:
         """States of all words; sentences are read with others of about the same length."""
-        order = unfolded.lengths.argsort(stable=True)
-        read = []
-        for rows in _groups(order, unfolded.lengths[order]):
+        read, groups = [], list(side_by_side(unfolded))
+        for rows in groups:
             longest = int(unfolded.lengths[rows].max())
             visible = padding(unfolded.lengths[rows], longest)
             states = self.body(unfolded.ids[rows, :longest], visible=visible)
             missing = unfolded.ids.shape[1] - longest
             read.append(nn.functional.pad(states, (0, 0, 0, missing)))
-        return torch.cat(read)[order.argsort()]
+        return torch.cat(read)[torch.cat(groups).argsort()]
 
     def _sweep(
         self,
@@ -193,13 +194,14 @@ def unfold(
     first = counts.cumsum(0) - counts
     within = torch.arange(len(sentence), device=ids.device) - first[sentence]
     longest = int(counts.max()) if len(counts) else 0
-    table = ids.new_zeros(len(found), longest)
+    table, at = ids.new_zeros(2, len(found), longest)
     table[sentence, within] = ids[words]
+    at[sentence, within] = words.nonzero()[:, 1]
     document = found.div(positions + 1, rounding_mode="floor")
     many = document.bincount(minlength=batch)
     begins = many.cumsum(0) - many
     place = torch.arange(len(found), device=ids.device) - begins[document]
-    return Unfolded(table, counts, document, place, many)
+    return Unfolded(table, at, counts, document, place, many)
 
 
 def _folded(
@@ -214,11 +216,10 @@ def _rows_at(unfolded: Unfolded, place: int) -> Int[Tensor, " row"]:
     return (unfolded.place == place).nonzero()[:, 0]
 
 
-def _groups(
-    order: Int[Tensor, " sentence"], lengths: Int[Tensor, " sentence"]
-) -> Iterator[Int[Tensor, " row"]]:
-    """Cut sentences, sorted by length, where the next would be much longer than the first."""
-    for begin, end in pairwise(_cuts(lengths.tolist())):
+def side_by_side(unfolded: Unfolded) -> Iterator[Int[Tensor, " row"]]:
+    """Group sentences as they are read, shortest first, none much longer than its group's first."""
+    order = unfolded.lengths.argsort(stable=True)
+    for begin, end in pairwise(_cuts(unfolded.lengths[order].tolist())):
         yield order[begin:end]
 
 

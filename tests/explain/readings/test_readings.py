@@ -12,10 +12,14 @@ from regard.explain.readings.looks import rolled_up
 from regard.explain.readings.read import READINGS, read, trusted
 from regard.explain.trace import trace_all
 
+DOCUMENT = "We came late. I found the book and the plot fine. It rained."
 TEXTS = {
     "label": "the book and the plot are fine",
     "pool": "the book and the plot are fine",
     "recurrent": "the book and the plot are fine",
+    "han": DOCUMENT,
+    "context": DOCUMENT,
+    "hops": DOCUMENT,
     "language": "the book and the plot are fine",
     "masked": "the book and the [MASK] are fine",
     "pair": "the book and the plot are fine\tthe hero and the plot are weak",
@@ -35,7 +39,7 @@ def test_integrated_gradients_add_up_to_the_difference(explained, kind):
     )
 
 
-@pytest.mark.parametrize("kind", ["label", "language", "translation"])
+@pytest.mark.parametrize("kind", ["label", "han", "context", "hops", "language", "translation"])
 def test_gradient_times_input_is_the_slope_along_the_words(explained, kind):
     asked = question(explained(kind), TEXTS[kind])
     step = 1e-2
@@ -91,6 +95,14 @@ def test_the_weights_of_a_translation_are_the_traces_rows(explained):
     np.testing.assert_allclose(read(asked, "weights", look).scores, look.of(trace), rtol=1e-5)
     rolled = read(asked, "rollout").scores
     assert (rolled.sum(1) < 1).all() and (rolled.sum(1) > 0.5).all()  # the rest is the past's
+
+
+@pytest.mark.parametrize("kind", ["pool", "hops"])
+def test_a_pool_is_read_whatever_head_below_it_is_shown(explained, kind):
+    asked = question(explained(kind), TEXTS[kind])
+    whole, shown = read(asked, "weights"), read(asked, "weights", Look(0, 2))
+    np.testing.assert_array_equal(whole.scores, shown.scores)
+    assert whole.told == shown.told
 
 
 def test_without_attention_the_other_readings_work(explained):

@@ -8,6 +8,7 @@ text, with a map of how much they overlap. What erasing the words did always sta
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ class DocumentPicture:
     """The first is shown first."""
     answer: str
     faithfulness: str
-    """One sentence: what erasing the words looked at did."""
+    """In plain words: what erasing the words looked at did."""
     overlap: Matrix | None = None
     """By hop and hop: the share of two looks that rests on the same words."""
     title: str = ""
@@ -79,13 +80,33 @@ class DocumentPicture:
         """Whether several looks were taken at one text."""
         return self.overlap is not None
 
+    @property
+    def verdict(self) -> str:
+        """What stands below every drawing."""
+        return f"Faithfulness. {self.faithfulness}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what is drawn under the names that scripts rely on."""
+        drawn = [
+            {
+                "name": view.name,
+                "sentences": [
+                    {"words": list(one.words), "weights": list(one.weights), "weight": one.weight}
+                    for one in view.sentences
+                ],
+            }
+            for view in self.views
+        ]
+        alike = {} if self.overlap is None else {"overlap": np.asarray(self.overlap).tolist()}
+        return {"views": drawn, **alike}
+
 
 def document_html(picture: DocumentPicture) -> str:
     """Draw a document as part of a page."""
     views = [(label(view.name, 28), _view(view)) for view in picture.views]
     told = tag(
         "div",
-        tag("p", tag("b", text(picture.faithfulness))),
+        tag("p", tag("b", text(picture.verdict))),
         tag("p", text(picture.note)) if picture.note else "",
         tag("p", tag("b", "What this shows. "), _SHOWS_HOPS if picture.hops else _SHOWS),
         tag("p", tag("b", "What it is not. "), _IS_NOT),

@@ -40,7 +40,7 @@ def document_svg(picture: DocumentPicture, *, view: int = 0) -> str:
     ]
     drawn, y = _sentences(chosen)
     parts += drawn
-    for line in _folded(picture.faithfulness):
+    for line in _folded(picture.verdict):
         y += 18
         parts.append(tag("text", text(line), x=0, y=y))
     return tag(

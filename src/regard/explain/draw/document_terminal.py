@@ -59,7 +59,7 @@ class TerminalDocument:
             yield Text(f"{left} more views are in the HTML page.", style="dim")
         if found := overlap_picture(self.picture):
             yield TerminalMap(found, background=self.background)
-        yield Text(self.picture.faithfulness)
+        yield Text(self.picture.verdict)
         if self.picture.note:
             yield Text(self.picture.note, style="dim")
 

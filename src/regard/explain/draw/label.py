@@ -1,5 +1,7 @@
 """Labels: words from anywhere on one line, as wide as there is room for."""
 
+from collections.abc import Iterable
+
 from rich.cells import cell_len
 
 from regard.explain.draw.clean import clean
@@ -12,6 +14,11 @@ def label(word: str, most: int | None = None) -> str:
     shown = clean(word.strip("\r")).translate(_SHOWN) or "␀"
     shown = "␣" * len(shown) if shown.isspace() else shown
     return shown if most is None else shorten(shown, most)
+
+
+def plain(words: Iterable[str]) -> list[str]:
+    """Take the tokenizer's mark of a space out of words."""
+    return [word.replace("▁", "") for word in words]
 
 
 def shorten(text: str, most: int) -> str:

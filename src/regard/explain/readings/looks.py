@@ -21,11 +21,15 @@ Stacks = dict[str, NDArray[np.float32]]
 
 
 def weights(question: Question, look: Look | None = None) -> Reading:
-    """Read by where the speaking states looked; by default the mean over the last layer's heads."""
+    """Read by where the speaking states looked; by default the mean over the last layer's heads.
+
+    A pool that looks speaks for the answer, whatever ``look`` is shown of the layers below it.
+    """
     stacks = _heard(question)
     stack = _asked_stack(stacks)
-    look = look or Look(len(stacks[stack]) - 1, None)
-    layer = stacks[stack][min(look.layer, len(stacks[stack]) - 1)]
+    if look is None or stack == "pool":
+        look = Look(len(stacks[stack]) - 1, None)
+    layer = stacks[stack][look.layer]
     seen = layer.mean(axis=0) if look.head is None else layer[look.head]
     seen = (
         seen.mean(axis=0, keepdims=True) if stack == "pool" else _readers(question, stacks) @ seen

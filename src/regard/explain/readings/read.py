@@ -4,7 +4,7 @@ import numpy as np
 
 from regard.errors import UsageError
 from regard.explain.alignment import Look
-from regard.explain.faithfulness import Faithfulness, faithfulness
+from regard.explain.erasure import DRAWS, Faithfulness, erase
 from regard.explain.levels import weights_of_levels
 from regard.explain.readings.gradients import gradient, integrated
 from regard.explain.readings.looks import rollout, weights
@@ -25,10 +25,15 @@ SEED = 1
 
 def read(question: Question, name: str, look: Look | None = None) -> Reading:
     """Read a question in one of the ways of :data:`READINGS`."""
-    if isinstance(question.run.model, Han):
-        return _read_document(question, name)
+    levels = isinstance(question.run.model, Han)
     if name == "weights":
-        return weights(question, look)
+        return weights_of_levels(question) if levels else weights(question, look)
+    if name == "rollout" and levels:
+        raise UsageError(
+            "looks are followed down through layers that look at the same words. Got rollout for "
+            "a network that reads sentences one by one.",
+            "Take --reading weights, which joins both levels, or gradient, integrated, occlusion.",
+        )
     ways = {
         "rollout": rollout,
         "gradient": gradient,
@@ -38,19 +43,9 @@ def read(question: Question, name: str, look: Look | None = None) -> Reading:
     return ways[name](question)
 
 
-def _read_document(question: Question, name: str) -> Reading:
-    """Read what a hierarchical network said, which reads sentence by sentence."""
-    if name == "weights":
-        return weights_of_levels(question)
-    if name == "occlusion":
-        return occlusion(question)
-    raise UsageError(
-        f"a network that reads sentences one by one is read by weights or occlusion. Got {name!r}.",
-        "Take --reading occlusion.",
-    )
-
-
-def trusted(question: Question, reading: Reading, *, seed: int = SEED) -> Faithfulness:
+def trusted(
+    question: Question, reading: Reading, *, draws: int = DRAWS, seed: int = SEED
+) -> Faithfulness:
     """Erase the words that a reading ranks highest, and others drawn at random."""
     words = list(question.erasable)
 
@@ -61,8 +56,5 @@ def trusted(question: Question, reading: Reading, *, seed: int = SEED) -> Faithf
         ]
         return question.numbers(rows, ask=question.chance)
 
-    return faithfulness(
-        probabilities,
-        reading.of_words()[words],
-        generator=np.random.default_rng(seed),
-    )
+    scores, generator = reading.of_words()[words], np.random.default_rng(seed)
+    return erase(probabilities, scores, generator=generator, draws=draws)

@@ -1,9 +1,12 @@
 """What a reading says: how much each word gave to each answer."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from regard.explain.draw.label import plain
 
 
 class Reading(NamedTuple):
@@ -18,6 +21,16 @@ class Reading(NamedTuple):
     def of_words(self) -> NDArray[np.float64]:
         """Add up what each word gave to all answers."""
         return self.scores.sum(axis=0)
+
+    def as_json(self, answers: Sequence[str], words: Sequence[str]) -> dict[str, Any]:
+        """Return the scores, and what they are of, under the names that scripts rely on."""
+        return {
+            "name": self.name,
+            "told": self.told,
+            "answers": plain(answers),
+            "words": plain(words),
+            "scores": self.scores.tolist(),
+        }
 
 
 def merged(weights: NDArray[np.floating], words: tuple[slice, ...]) -> NDArray[np.float64]:

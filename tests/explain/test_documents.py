@@ -1,0 +1,46 @@
+"""Documents: what is drawn is what is read, and what is erased is told once."""
+
+import numpy as np
+import pytest
+
+from regard.explain.documents import document_picture
+from regard.explain.explaining import explain
+from regard.explain.looked import look
+from regard.explain.readings.asking import question
+from regard.explain.readings.read import read
+
+TEXT = "We came late. I found the book and the plot fine. It rained."
+DOCUMENTS = pytest.mark.parametrize("kind", ["han", "context", "hops"])
+
+
+@DOCUMENTS
+def test_the_words_drawn_have_the_scores_of_the_reading_by_weights(explained, kind):
+    run = explained(kind)
+    looked, asked = look(run, TEXT), question(run, TEXT)
+    scores = read(asked, "weights").scores[0, list(asked.erasable)]
+    np.testing.assert_allclose(scores, looked.scores, rtol=1e-5)
+    names = [asked.names[n].strip("▁") for n in asked.erasable]
+    assert names == list(looked.words)
+
+
+@pytest.mark.parametrize("kind", ["han", "context"])
+def test_every_sentence_has_its_words_and_shares_out_one_look(explained, kind):
+    looked = look(explained(kind), TEXT)
+    sentences = [one.split() for one in TEXT.replace(".", " .,").split(",")[:-1]]
+    assert looked.sentence == tuple(n for n, one in enumerate(sentences) for _ in one)
+    shares = np.bincount(looked.sentence, looked.word_weights[0])
+    np.testing.assert_allclose(shares, 1.0, rtol=1e-5)
+    assert looked.scores.sum() == pytest.approx(1.0, rel=1e-5)
+
+
+@DOCUMENTS
+def test_the_document_says_the_same_as_the_explanation(explained, kind):
+    run = explained(kind)
+    found, picture = explain(run, TEXT), document_picture(run, TEXT)
+    assert picture.faithfulness == found.sentence
+    whole = found.as_json()
+    assert {"answer", "views", "reading", "faithfulness", "text", "weights"} <= whole.keys()
+    assert whole["views"] == picture.as_json()["views"]
+    assert ("overlap" in whole) == (kind == "hops")
+    page = found.html()
+    assert page.count("Faithfulness. ") == 1 and "Reading by" not in page
