@@ -70,7 +70,7 @@ def load_of(recipe: Recipe, length: int | None = None) -> Load:
     rows = max(1, recipe.training.batch_tokens // length)
     rows = max(1, rows // recipe.training.shards)
     if recipe.task != "masked-pretraining":
-        return Load(rows, length, written=length)
+        return Load(rows, length, written=default_written(recipe, length))
     settings = recipe.pretraining
     end = settings.mask if settings.mask_at_end is None else settings.mask_at_end
     inside = max(1, length - 2)
@@ -96,3 +96,8 @@ def default_length(recipe: Recipe) -> int:
     if documents or recipe.model.documents.read == "sentences":
         return min(recipe.text.longest, DOCUMENT)
     return min(recipe.text.longest, TYPICAL)
+
+
+def default_written(recipe: Recipe, length: int) -> int:
+    """Return how long an answer to a text of ``length`` tokens is: a summary is a sentence."""
+    return min(length, TYPICAL) if recipe.task == "summarization" else length

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import torch
 
 from regard import __version__
-from regard.claims import trials
+from regard.claims import recipes, trials
 from regard.claims.claim import (
     Claim,
     Curves,
@@ -124,7 +124,8 @@ def recall(claim: Claim) -> Outcome | None:
 def fingerprint(claim: Claim) -> str:
     """Name the claim's code, the package's version and torch's: what its figures depend on."""
     code = inspect.getsource(sys.modules[claim.measure.__module__])
-    known = "\n".join([claim.name, code, inspect.getsource(trials), __version__, torch.__version__])
+    shared = (inspect.getsource(module) for module in (trials, recipes))
+    known = "\n".join([claim.name, code, *shared, __version__, torch.__version__])
     return sha256(known.encode()).hexdigest()[:16]
 
 

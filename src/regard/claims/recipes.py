@@ -1,10 +1,12 @@
 """The small recipes of slow claims: one thread, a few hundred steps, the rest as it comes."""
 
+import random
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
 from regard.data.worlds.reviews import reviews
+from regard.data.worlds.reviews.words import ASPECTS, OPINIONS, VERDICT
 from regard.data.worlds.scenes import scenes
 
 Tables = dict[str, Any]
@@ -96,10 +98,35 @@ def rated(count: int, split: str = "train", *, context: float = 0.0) -> list[tup
 
 def plain(count: int, *, seed: int = 1) -> str:
     """Give reviews without their ratings, a sentence per line, blank lines between them."""
-    return _documents(
-        one.sentences for one in reviews("train", count=count, seed=seed, context=0.0)
-    )
+    return documents(one.sentences for one in reviews("train", count=count, seed=seed, context=0.0))
 
 
-def _documents(several: Iterable[tuple[str, ...]]) -> str:
+def agreeing(
+    count: int, opinions: int, *, seed: int, agree: bool = True
+) -> list[tuple[tuple[str, ...], str]]:
+    """Give reviews of so many sentences, each an opinion, and their ratings.
+
+    All opinions of a review have its rating, as in reviews that people write: which words go
+    together then tells what they mean, even without ratings. Unless they ``agree``.
+    """
+    chance = random.Random(f"{seed}/{opinions}")
+    found = []
+    for _ in range(count):
+        rating = chance.choice(list(OPINIONS))
+        ratings = [rating if agree else chance.choice(list(OPINIONS)) for _ in range(opinions)]
+        said = tuple(
+            chance.choice(VERDICT).format(aspect=aspect, opinion=chance.choice(OPINIONS[each]))
+            for aspect, each in zip(chance.sample(ASPECTS, opinions), ratings, strict=True)
+        )
+        found.append((said, str(rating)))
+    return found
+
+
+def joined(rows: Iterable[tuple[tuple[str, ...], str]]) -> list[tuple[str, str]]:
+    """Write each review as one text, beside its rating."""
+    return [(" ".join(sentences), rating) for sentences, rating in rows]
+
+
+def documents(several: Iterable[tuple[str, ...]]) -> str:
+    """Write a sentence per line, and a blank line between documents."""
     return "\n".join("".join(f"{sentence}\n" for sentence in one) for one in several)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from regard.account.facts import Facts, default_length, load_of
+from regard.account.facts import Facts, default_length, default_written, load_of
 from regard.account.machine import flops
 from regard.account.observed import observed
 from regard.account.operations import operations
@@ -194,8 +194,10 @@ def _examples(recipe: Recipe, pages: Pages) -> Iterator[Texts]:
     label = _label(recipe)
     for _ in range(max(BATCHES + 2, rows)):
         spread = 1.0 if pages.even else float(np.clip(rng.normal(1.0, 0.3), 0.4, 1.6))
-        count = max(1, int(spread * pages.length * SENTENCE / (SENTENCE + 1)) - 1)
-        texts = [_text(rng.choice(words, count).tolist()) for _ in range(task.texts)]
+        texts = []
+        for length in (pages.length, default_written(recipe, pages.length))[: task.texts]:
+            count = max(1, int(spread * length * SENTENCE / (SENTENCE + 1)) - 1)
+            texts.append(_text(rng.choice(words, count).tolist()))
         yield (*texts, *([label] * (task.fields - task.texts)))
 
 

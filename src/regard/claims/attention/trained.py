@@ -100,7 +100,10 @@ ROLES = Claim(
     source="D0 Q3, D2 d; Voita et al. 2019; Clark et al. 2019",
     statement="Different heads learn to look at different things.",
     layer="explain/heads/analysis.py",
-    reading="Roles are counted against chance. What heads are worth shows when they are dropped.",
+    reading="Roles are counted against chance. What heads are worth shows when they are dropped. "
+    "In this small translator the heads that look across align words, all alike; of those that "
+    "look at their own text none has a role that the probes know.",
+    condition="heads that look across are set beside those that look at their own text",
     then="`regard explain RUN --heads` for a run of your own.",
     measure=_roles,
     slow=True,

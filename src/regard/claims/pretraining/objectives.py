@@ -225,7 +225,7 @@ AUTOENCODER = Claim(
     reading="With positions every mask gets an answer of its own. Take them away and all "
     "masks of a "
     "row get one and the same: nothing could be rebuilt.",
-    then="autoencoder-blind trains both: without positions it falls to guessing frequencies.",
+    then="autoencoder-blind trains both: without positions little more than a guess is left.",
     right="Only the content is hidden; the position stays.",
     measure=_autoencoder,
 )
