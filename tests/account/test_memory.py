@@ -33,6 +33,7 @@ CASES = {
     "reviews-scratch": ["training.batch_tokens=1024", "model.embedding.ngram_rows=512"],
     "sentence-pairs": ["training.batch_tokens=1024", 'training.keep="last"'],
     "self-attentive": ["training.batch_tokens=1024"],
+    "summaries": ["training.batch_tokens=2048"],
     "reviews-pretraining": ["training.batch_tokens=1024", "model.embedding.ngram_rows=4096"],
 }
 

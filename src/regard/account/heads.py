@@ -36,11 +36,14 @@ def token_head(
     matrix, states = FLOAT * written * wide, FLOAT * asked * wide
     logits = FLOAT * (asked if whole else min(BLOCK, asked)) * written
     blocks = 3 if asked > BLOCK or whole else 2
+    tables = 3  # logits, their logarithms, and what caps or compares them
+    if settings.copying and not (settings.soft_cap or recipe.training.consistency):
+        tables = blocks = 1
     entry = Entry(
         "logits",
         learned,
         asked * written * wide,
-        saved=3 * logits + states if whole else matrix + states,
+        saved=tables * logits + states if whole else matrix + states,
         passing=2 * logits if whole else matrix + states,
         forward_passing=blocks * logits + 2 * states + matrix * (written < facts.vocabulary),
         body=False,
