@@ -23,6 +23,7 @@ def finished(folder, task, scores, answers, *, test="a" * 64, **settings):
     """Return a run as if it had been trained, from what comparing reads."""
     metric, baseline = TASKS[task]
     model = {"width": settings.pop("width", 192), "start": settings.pop("start", {})}
+    model |= settings.pop("model", {})
     seed = settings.pop("seed", 1)
     run = Run.__new__(Run)
     run.folder = folder
@@ -193,3 +194,26 @@ def test_seeds_that_begin_from_runs_numbered_as_they_are_stay_one_group(tmp_path
     groups = compare(runs).groups
     assert [group.name for group in groups] == ["model.start.run lm", "model.start.run none"]
     assert [group.seeds for group in groups] == [[1, 2], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("folder", "names"),
+    [
+        ("{}-{}", ["deep", "flat"]),
+        ("{}-seed{}", ["deep", "flat"]),
+        ("{1}-{0}", None),  # begins with the seed: nothing in common
+    ],
+)
+def test_groups_that_differ_in_much_are_named_by_their_folders(tmp_path, folder, names):
+    much = {"deep": {"depth": 3, "dropout": 0.3}, "flat": {"depth": 1, "dropout": 0.1}}
+    much["deep"] |= {"feed_forward": 64, "tied": False}
+    runs = [
+        classified(tmp_path / folder.format(name, seed), 0.7, seed=seed, model=model)
+        for name, model in much.items()
+        for seed in (1, 2)
+    ]
+    found = [group.name for group in compare(runs).groups]
+    if names is None:
+        assert all("model.depth" in name and "and 1 more" in name for name in found)
+    else:
+        assert found == names

@@ -1,8 +1,12 @@
-"""Runs of one recipe as one group, named by what sets its recipe apart from the others."""
+"""Runs of one recipe as one group, named by what sets its recipe apart from the others.
+
+Where that is too much to say in a line, by what the names of its folders have in common.
+"""
 
 import json
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +40,7 @@ def grouped(runs: Sequence[Run]) -> list[Group]:
         alike[json.dumps(_settings(run), sort_keys=True)].append(run)
     for same in alike.values():
         _check_seeds(same)
-    names = _names([_settings(same[0]) for same in alike.values()], runs[0].recipe.task)
+    names = _names(list(alike.values()))
     return [_group(name, same) for name, same in zip(names, alike.values(), strict=True)]
 
 
@@ -83,17 +87,31 @@ def _flat(tables: dict[str, Any], path: str = "") -> list[tuple[str, Any]]:
     return found
 
 
-def _names(settings: list[dict[str, Any]], task: str) -> list[str]:
-    """Name every group by the settings in which it differs from another."""
+def _names(groups: list[list[Run]]) -> list[str]:
+    """Name every group by the settings in which it differs from another, if these are few."""
+    settings = [_settings(runs[0]) for runs in groups]
     paths = sorted({path for each in settings for path in each})
     apart = [p for p in paths if len({json.dumps(each.get(p)) for each in settings}) > 1]
+    folders = [_common_name(runs) for runs in groups]
+    if len(apart) > MOST_NAMED and all(folders) and len(set(folders)) == len(folders):
+        return folders
     names: list[str] = []
     for each in settings:
         told = [f"{path} {_told(each.get(path))}" for path in apart[:MOST_NAMED]]
         more = len(apart) - MOST_NAMED
-        name = ", ".join(told) + (f" and {more} more" if more > 0 else "") or task
+        name = ", ".join(told) + (f" and {more} more" if more > 0 else "")
+        name = name or groups[0][0].recipe.task
         names.append(f"{name} ({len(names) + 1})" if name in names else name)
     return names
+
+
+def _common_name(runs: list[Run]) -> str:
+    """Return what the names of folders begin with, up to where they number their seeds."""
+    letters = zip(*(run.folder.resolve().name for run in runs), strict=False)
+    begin = "".join(one[0] for one in takewhile(lambda one: len(set(one)) == 1, letters))
+    if len(runs) == 1:
+        begin = begin.removesuffix(str(runs[0].recipe.seed))
+    return begin.rstrip("-_. ").removesuffix("seed").rstrip("-_. ")
 
 
 def _told(value: Any) -> str:  # noqa: ANN401 - whatever a setting can be
