@@ -32,6 +32,15 @@ def test_the_word_that_decides_is_faithful_and_suffices():
     assert "from 90% to 10%" in told and "leans on them" in told
 
 
+def test_an_answer_that_rises_without_its_words_does_not_lean_on_them():
+    def probabilities(kept):
+        return np.where(kept[:, 3], 0.90, 0.91) + 0.05 * (kept[:, :3].sum(axis=1) < 3)
+
+    found = erase(probabilities, np.eye(4)[3], generator=CHANCE(0))
+    drop = found.comprehensiveness
+    assert 0 > drop.top > drop.high and not found.faithful
+
+
 def test_a_word_that_does_not_matter_is_told():
     found = erase(decided_by(3), np.eye(7)[5], generator=CHANCE(0))
     assert not found.faithful and not found.suffices

@@ -205,6 +205,11 @@ def test_is_left_out_of_training_or_cut_as_the_recipe_says(fresh, capsys):
     cut += ["--set", "text.overlong=head-tail", "--set", "training.budget=2 steps"]
     assert main(cut) == 0
     assert json.loads((fresh / "cut" / "metrics.json").read_text())["training"]["overlong"] == 0
+    capsys.readouterr()
+    assert main(["explain", str(fresh / "cut"), "dish " * 101]) == 0
+    assert "tokens 6" in " ".join(capsys.readouterr().out.split())  # at most 64 of the 101
+    assert main(["explain", str(fresh / "cut"), ASKED]) == 0
+    assert "were read" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,8 @@ class Faithfulness(NamedTuple):
 
     @property
     def faithful(self) -> bool:
-        """Whether the words ranked highest mattered more than nearly all random ones."""
-        return self.comprehensiveness.top > self.comprehensiveness.high
+        """Whether without the words ranked highest it fell, and by more than nearly all others."""
+        return self.comprehensiveness.top > max(0.0, self.comprehensiveness.high)
 
     @property
     def suffices(self) -> bool:

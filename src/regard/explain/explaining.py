@@ -62,7 +62,7 @@ def explain(
         looks,
         stack,
         look,
-        notes=_notes(choice, looks),
+        notes=(*_notes(choice, looks), *_cut(run, asked)),
         document=document_picture(run, asked) if draws_documents(run) else None,
     )
     asking = _question(run, asked, target, choice)
@@ -175,3 +175,18 @@ def _notes(choice: Choice, looks: Mapping[str, Trace]) -> tuple[str, ...]:
     if choice.mean:
         notes.append("The map shows the mean over the layer's heads, which no head looked.")
     return tuple(notes)
+
+
+def _cut(run: Run, asked: str) -> tuple[str, ...]:
+    """Say how much of a text was read, where a classifier reads only parts of long ones."""
+    text = run.recipe.text
+    if run.recipe.task != "classification" or text.overlong == "leave-out":
+        return ()
+    ids = run.tokenizer.encode_batch([asked])[0]
+    row = run.task.asked(asked).fields[1].ids[0].tolist()
+    read = sum(not run.tokenizer.is_special(id) for id in row)
+    if read >= len(ids):
+        return ()
+    parts = {"head": "the beginning", "head-tail": "the beginning and the end"}
+    said = parts.get(text.overlong, "the first window")
+    return (f"Of the text's {len(ids):,} tokens {read:,} were read: {said}.",)
