@@ -20,6 +20,7 @@ def outcome(name, votes, drawing=None, problem="", **more):
 
     measure.__module__ = "regard.claims.masks"
     told = {word: f"{word} {EVIL}." for word in ("statement", "reading", "then", "right")}
+    told["then"] += f" Try `regard {EVIL}`."
     claim = Claim(
         name=name,
         numbers=(3,),
@@ -55,6 +56,10 @@ def test_nothing_of_what_is_shown_is_markup(page):
     assert page.count("&lt;script&gt;") > 10
     assert "default-src &#x27;none&#x27;" in page
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", page)
+
+
+def test_commands_are_set_as_code(page):
+    assert page.count("Try <code>regard &lt;script&gt;") == 3 and "`" not in page
 
 
 def test_every_claim_has_its_card_its_verdict_and_a_picture(page):

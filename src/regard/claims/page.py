@@ -47,7 +47,7 @@ gap:.6rem 1.6rem;align-items:start}
 .claim code{display:inline;padding:.05rem .35rem;font-size:.82rem}
 .claim details{margin-top:.4rem;font-size:.9rem}.claim summary{cursor:pointer;color:var(--soft)}
 .claim td{font-variant-numeric:tabular-nums}
-.badge{font-size:.78rem;font-weight:650;padding:.1rem .6rem;border-radius:99px;
+.badge{display:inline-block;font-size:.78rem;font-weight:650;padding:.1rem .6rem;border-radius:1rem;
 border:1px solid currentColor;color:var(--soft)}
 .holds .badge,.badge.holds{color:var(--second)}
 .fails .badge,.badge.fails{color:var(--accent-ink)}
@@ -205,9 +205,15 @@ def _words(claim: Claim) -> str:
         "How to read it": claim.reading,
         "What to try next": claim.then,
     }
-    rows = [tag("dt", name) + tag("dd", text(words)) for name, words in told.items() if words]
+    rows = [tag("dt", name) + tag("dd", _prose(words)) for name, words in told.items() if words]
     rows.append(tag("dt", "About") + tag("dd", tag("code", text(f"src/regard/{claim.layer}"))))
     return tag("dl", *rows)
+
+
+def _prose(words: str) -> str:
+    """Set what stands between backticks as code."""
+    parts = enumerate(words.split("`"))
+    return "".join(tag("code", text(part)) if n % 2 else text(part) for n, part in parts)
 
 
 def _row(figure: Figure) -> str:

@@ -23,7 +23,7 @@ font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sa
 """
 
 _WIDTH, _ROW, _NAME, _VALUE = 460.0, 22.0, 190.0, 84.0
-_LONGEST_NAME = 31
+_LONGEST_NAME = 28  # letters that fit
 _WIDE = 1000.0  # times; above this, lengths are logarithms
 _BLOCKS = " ▏▎▍▌▋▊▉█"
 
