@@ -27,9 +27,8 @@ def finished(folder, task, scores, answers, *, test="a" * 64, **settings):
     seed = settings.pop("seed", 1)
     run = Run.__new__(Run)
     run.folder = folder
-    run.recipe = make(
-        {"task": task, "seed": seed, "data": {"train": ["t"], "test": ["x"]}, "model": model}
-    )
+    data = {"train": [settings.pop("train", "t")], "test": ["x"]}
+    run.recipe = make({"task": task, "seed": seed, "data": data, "model": model})
     run.task = SimpleNamespace(metric=metric, baseline="a coin")
     training = {"steps": 40, "seconds": 60.0, "tokens_per_second": 1.0, "parameters": 7}
     measured = {"metrics": {**scores, "baseline": baseline}, "signature": {}, "data": test}
@@ -217,3 +216,12 @@ def test_groups_that_differ_in_much_are_named_by_their_folders(tmp_path, folder,
         assert all("model.depth" in name and "and 1 more" in name for name in found)
     else:
         assert found == names
+
+
+def test_data_that_was_moved_is_still_the_same_and_other_data_is_not(tmp_path):
+    files = ["/one/books/train.tsv", "/two/books/train.tsv", "/two/films/train.tsv"]
+    runs = [
+        classified(tmp_path / f"r{seed}", 0.7, seed=seed, train=file)
+        for seed, file in enumerate(files)
+    ]
+    assert [group.seeds for group in compare(runs).groups] == [[0, 1], [2]]
