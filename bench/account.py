@@ -1,10 +1,11 @@
 """Predicted against measured: parameters, FLOPs, memory and time of shipped recipes.
 
-Predicted is what ``regard account`` says. Measured are the model's own numbers, every matrix product
-of one step on the reference path, the most bytes torch's allocator had out during a step, and the
-seconds of real steps: on the recipe's own data where it is there (``--data FOLDER`` stands for the
-folder ``data`` that recipes name), otherwise on made-up text of other lengths. Rounds of predicted
-and measured steps are taken in turn, so that a busy moment meets both; ``--clock cpu`` counts the
+Predicted is what ``regard account`` says, with ``--told`` of texts as long as the data's are on
+average (its ``--length``). Measured are the model's own numbers, every matrix product of one step on
+the reference path, the most bytes torch's allocator had out during a step, and the seconds of real
+steps: on the recipe's own data where it is there (``--data FOLDER`` stands for the folder ``data`` that
+recipes name), otherwise on made-up text of other lengths. Rounds of predicted and measured steps are
+taken in turn, so that a busy moment meets both; ``--clock cpu`` counts the
 processor's time instead, for machines that are not quiet.
 """
 
@@ -18,6 +19,7 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch.profiler import ProfilerActivity, profile
 
@@ -82,13 +84,25 @@ def real(recipe, folder):
         return "made up", rehearsal(recipe, pages, folder)
 
 
+def usual_length(stepper):
+    """Mean tokens of the texts that are read, over twenty batches of an epoch."""
+    found = []
+    for place in np.linspace(0, stepper.stream.steps_per_epoch - 1, 20).astype(int):
+        batch = stepper.task.batch(stepper.store, stepper.stream[int(place)], (1,))
+        texts = next(field for field in batch.fields if field.ids.shape[1] > 1)
+        found += texts.lengths.tolist()
+    return round(statistics.mean(found))
+
+
 def measured(name, chosen):
     recipe, clock = load(name), CLOCKS[chosen.clock]
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         source, (stepper, state) = real(recipe, Path(one))
         task = stepper.task
         facts = observed(state.model, task.tokenizer.size)
-        guess = rehearsal(recipe, Pages(facts.vocabulary, default_length(recipe)), Path(two))
+        told = chosen.told and source == "real data"
+        length = usual_length(stepper) if told else default_length(recipe)
+        guess = rehearsal(recipe, Pages(facts.vocabulary, length), Path(two))
         pairs = []
         for _ in range(chosen.rounds):
             said, _ = timed(*guess, patience=chosen.patience, clock=clock)
@@ -136,6 +150,7 @@ def main():
     parser.add_argument("--data", type=Path, help="the folder that recipes call data")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--patience", type=float, default=2.0, help="seconds of steps in a round")
+    parser.add_argument("--told", action="store_true", help="say how long the data's texts are")
     parser.add_argument("--clock", choices=CLOCKS, default="wall")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--json", type=Path)
