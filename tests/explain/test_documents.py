@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regard.explain.documents import document_picture
-from regard.explain.explaining import explain
+from regard.explain.explaining import Choice, explain
 from regard.explain.looked import look
 from regard.explain.readings.asking import question
 from regard.explain.readings.read import read
@@ -44,3 +44,24 @@ def test_the_document_says_the_same_as_the_explanation(explained, kind):
     assert ("overlap" in whole) == (kind == "hops")
     page = found.html()
     assert page.count("Faithfulness. ") == 1 and "Reading by" not in page
+
+
+@DOCUMENTS
+def test_another_label_is_told_beside_the_document_and_nothing_is_erased_twice(explained, kind):
+    run = explained(kind)
+    answers = 0
+
+    def count(_model, _given, _answered):
+        nonlocal answers
+        answers += 1
+
+    hook = run.model.register_forward_hook(count)
+    found = explain(run, TEXT)
+    once, answers = answers, 0
+    other = next(name for name in run.task.labels.names if name != found.answer)
+    beside = explain(run, TEXT, choice=Choice(label=other))
+    hook.remove()
+    assert found.drawn_whole and not beside.drawn_whole
+    assert repr(other) in beside.sentence and beside.document.faithfulness == found.sentence
+    assert "Reading by" not in found.html() and other in beside.html()
+    assert once < answers

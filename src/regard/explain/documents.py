@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from regard.explain.draw.document import DocumentPicture, DrawnSentence, View
-from regard.explain.erasure import Mean, mean_erasure
+from regard.explain.erasure import Faithfulness, Mean, mean_erasure
 from regard.explain.looked import Looked, look
 from regard.explain.looked import draws_documents as draws_documents  # also for the verb
 from regard.explain.readings.asking import question
@@ -22,11 +22,15 @@ from regard.layers.diversity import overlap
 from regard.run import Run
 
 
-def document_picture(run: Run, text: str) -> DocumentPicture:
-    """Answer a document and draw where the model looked, with what erasing those words does."""
+def document_picture(run: Run, text: str, trust: Faithfulness | None = None) -> DocumentPicture:
+    """Answer a document and draw where the model looked, with what erasing those words does.
+
+    ``trust`` is what that does to the answer, where it is known already: it takes many answers.
+    """
     looked = look(run, text)
-    asked = question(run, text)
-    trust = trusted(asked, read(asked, "weights"))
+    if trust is None:
+        asked = question(run, text)
+        trust = trusted(asked, read(asked, "weights"))
     alike = None
     if looked.sentence_weights is None:
         weights = torch.from_numpy(looked.word_weights)[None]

@@ -63,19 +63,22 @@ def explain(
         stack,
         look,
         notes=(*_notes(choice, looks), *_cut(run, asked)),
-        document=document_picture(run, asked) if draws_documents(run) else None,
     )
     asking = _question(run, asked, target, choice)
-    if asking is None:
+    if asking is not None:
+        reading = read(asking, choice.reading, _reading_look(look, stack))
+        found = replace(
+            found,
+            words=asking.names,
+            answers=asking.answers,
+            reading=reading,
+            faithfulness=trusted(asking, reading),
+        )
+    if not draws_documents(run):
         return found
-    reading = read(asking, choice.reading, _reading_look(look, stack))
-    return replace(
-        found,
-        words=asking.names,
-        answers=asking.answers,
-        reading=reading,
-        faithfulness=trusted(asking, reading),
-    )
+    same = choice.reading == "weights" and choice.label is None and not choice.pieces
+    picture = document_picture(run, asked, found.faithfulness if same else None)
+    return replace(found, document=picture)
 
 
 def _traced(run: Run, asked: str, target: str | None, choice: Choice) -> Traced:

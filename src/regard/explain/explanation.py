@@ -116,7 +116,8 @@ class Explanation:
     def drawn_whole(self) -> bool:
         """Whether the drawn document already says all that the reading would."""
         by_weights = self.reading is not None and self.reading.name == "weights"
-        return self.document is not None and by_weights
+        drawn = self.document is not None and self.document.faithfulness == self.sentence
+        return by_weights and drawn
 
     def _shading(self) -> Shading | None:
         if self.reading is None or self.drawn_whole:
