@@ -19,15 +19,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from runs import trained
 from torch.utils.flop_counter import FlopCounterMode
 
-import regard
 from regard.data.batch import pad
 from regard.data.worlds.reviews import reviews
 from regard.layers.diversity import mean_overlap
 from regard.layers.tap import listen
 from regard.recipe.load import load, make
-from regard.run import Run
 from regard.tasks.significance import interval
 from regard.text import special
 
@@ -74,11 +73,6 @@ def recipe_of(model, *, seed, budget, threads, data=None):
     return make(tables)
 
 
-def train(recipe, folder):
-    """Train, or take what an earlier call of this bench has finished."""
-    return Run(folder) if (folder / "regard.json").exists() else regard.train(recipe, folder)
-
-
 def batches(run, texts, size=64):
     """Rows of many texts, as they are read when they are asked."""
     task = run.task
@@ -120,7 +114,7 @@ def world(options):
     for seed in options.seeds:
         for model in ("documents-han", "documents-context"):
             recipe = recipe_of(model, seed=seed, budget=options.budget, threads=options.threads)
-            run = train(recipe, options.runs / f"world-{model}-{seed}")
+            run = trained(recipe, options.runs / f"world-{model}-{seed}")
             scores = shares(run)
             print(f"  {model} seed {seed}: " + ", ".join(f"{k} {v:.1f}" for k, v in scores.items()))
             for name, value in scores.items():
@@ -153,7 +147,7 @@ def real(options):
                 recipe = recipe_of(
                     model, seed=seed, budget=budget, threads=options.threads, data=data
                 )
-                run = train(recipe, options.runs / f"{name}-{model}-{seed}")
+                run = trained(recipe, options.runs / f"{name}-{model}-{seed}")
                 scores = run.summary["metrics"]
                 beside = scores["baseline"], scores["together"]
                 row = [100 * each["accuracy"] for each in (scores, *beside)]
@@ -164,7 +158,7 @@ def real(options):
                 )
                 found.setdefault(f"{name}: {model}", []).append(row[0])
                 found.setdefault(f"{name}: {model}, together with baseline", []).append(row[2])
-        found[f"{name}: baseline"] = [row[1]]
+            found.setdefault(f"{name}: baseline", []).append(row[1])  # its holdout is the seed's
     return found
 
 
@@ -192,7 +186,7 @@ def penalty(options):
             )
             tables = recipe.model_dump(mode="json")
             tables["model"]["head"]["hops"] |= {"penalty": kind, "penalty_weight": weight}
-            run = train(make(tables), options.runs / f"penalty-{kind}-{weight}-{seed}")
+            run = trained(make(tables), options.runs / f"penalty-{kind}-{weight}-{seed}")
             accuracy = 100 * run.summary["metrics"]["accuracy"]
             alike = overlap_of(run, texts)
             print(f"  {kind} {weight} seed {seed}: accuracy {accuracy:.1f}, overlap {alike:.3f}")

@@ -14,10 +14,10 @@ import gzip
 import json
 from pathlib import Path
 
-import regard
+from runs import trained
+
 from regard.explain.draw.chart import Line, line_chart
 from regard.recipe.load import make
-from regard.run import Run
 from regard.tasks.significance import interval
 
 TOGETHER = 30  # sentences of tatoeba in one document
@@ -99,11 +99,6 @@ def classifier(data, options, start, *, seed, frozen):
     )
 
 
-def train(recipe, folder):
-    """Train, or take what an earlier call of this bench has finished."""
-    return Run(folder) if (folder / "regard.json").exists() else regard.train(recipe, folder)
-
-
 def accuracies(run):
     """Accuracy on test before the first step and after every epoch."""
     looks = [line for line in run.journal if line["event"] == "evaluation"]
@@ -113,7 +108,7 @@ def accuracies(run):
 def measure(options, text):
     """Train everything; return accuracies by kind: one list of epochs for every seed."""
     found = {}
-    whole = train(
+    whole = trained(
         language_model(text, options, seed=1, budget=options.budget, rate=1.5e-3),
         options.runs / "pretrained",
     )
@@ -121,14 +116,14 @@ def measure(options, text):
     print(f"pretrained in {whole.summary['seconds'] / 60:.1f} min: {loss:.3f} nats per token")
     for seed in options.seeds:
         nothing = options.runs / f"untrained-{seed}"
-        train(language_model(text, options, seed=seed, budget="1 steps", rate=1e-12), nothing)
+        trained(language_model(text, options, seed=seed, budget="1 steps", rate=1e-12), nothing)
         for name in STARTS:
             start = whole.folder if name == "pretrained" else nothing
             for frozen in (False, True):
                 kind = f"{name}, frozen" if frozen else name
                 recipe = classifier(options.data, options, start, seed=seed, frozen=frozen)
                 folder = options.runs / f"{kind.replace(', ', '-')}-{seed}"
-                run = train(recipe, folder)
+                run = trained(recipe, folder)
                 found.setdefault(kind, []).append(accuracies(run))
                 last = run.summary["metrics"]
                 print(

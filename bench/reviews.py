@@ -14,9 +14,9 @@ import json
 import random
 from pathlib import Path
 
-import regard
+from runs import trained
+
 from regard.recipe.load import load, make
-from regard.run import Run
 from regard.tasks.significance import interval
 
 STARTS = ("pretrained, kept", "pretrained", "random")
@@ -65,11 +65,6 @@ def classifier(options, file, count, *, seed, start, body):
     )
 
 
-def train(recipe, folder):
-    """Train, or take what an earlier call of this bench has finished."""
-    return Run(folder) if (folder / "regard.json").exists() else regard.train(recipe, folder)
-
-
 def pretrained(options):
     recipe = load("reviews-pretraining").model_dump(mode="json", exclude_unset=True)
     files = {
@@ -78,7 +73,7 @@ def pretrained(options):
     }
     recipe["data"] |= files
     recipe["training"]["threads"] = options.threads
-    return train(make(recipe), options.runs / "pretrained")
+    return trained(make(recipe), options.runs / "pretrained")
 
 
 def measure(options):
@@ -94,7 +89,7 @@ def measure(options):
             for start in STARTS:
                 recipe = classifier(options, file, count, seed=seed, start=start, body=body)
                 name = f"{start.replace(', ', '-')}-{count}-{seed}"
-                metrics = train(recipe, options.runs / name).summary["metrics"]
+                metrics = trained(recipe, options.runs / name).summary["metrics"]
                 kinds = {
                     start: metrics["accuracy"],
                     "bag of n-grams": metrics["baseline"]["accuracy"],

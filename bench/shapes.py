@@ -28,6 +28,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from runs import spread
 from torch import nn
 from torch.nn import functional
 
@@ -58,7 +59,6 @@ VOCABULARY, ROWS, WARMUP, SPARE = 1500, 32, 0.05, 8
 OPTIMIZER = MuonSettings(kind="muon", rate=0.02, rest=AdamWSettings(rate=3e-3, weight_decay=0.0))
 METRICS = {"summarise": "rougel", "classify": "accuracy", "retrieve": "mrr@10", "translate": "bleu"}
 TEMPERATURE = 0.05
-STUDENT = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776}  # by number of seeds
 
 
 def examples(task, split, count):
@@ -284,11 +284,9 @@ def main():
         for shape in SHAPES:
             found = [run(task, shape, chosen, seed) for seed in chosen.seeds]
             rows += found
-            scores = [one["score"] for one in found]
-            spread = statistics.stdev(scores) / len(scores) ** 0.5 if scores[1:] else 0.0
-            half = STUDENT.get(len(scores), 1.96) * spread
+            score = spread([one["score"] for one in found], 3)
             print(
-                f"{task:10} {shape:16} {METRICS[task]:9} {statistics.mean(scores):7.3f} ± {half:<7.3f} "
+                f"{task:10} {shape:16} {METRICS[task]:9} {score:17} "
                 f"{found[0]['parameters']:11,}  {statistics.mean(o['seconds'] for o in found):7.1f}  "
                 f"{statistics.mean(o['milliseconds_per_answer'] for o in found):9.2f}",
                 flush=True,

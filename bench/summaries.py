@@ -11,15 +11,14 @@ percent, the mean over the held-out examples; ± is a 95% interval over seeds (S
 
 import argparse
 import json
-import statistics
 from pathlib import Path
 
-import regard
-from regard.recipe.load import load
-from regard.run import Run
-from regard.tasks.from_recipe import examples
+from runs import spread, trained
 
-STUDENT = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776}  # by number of seeds
+from regard.recipe.load import load
+from regard.tasks.from_recipe import examples
+from regard.tasks.significance import interval
+
 CORPORA = {
     "scitldr": ("summaries", ["document", "summary"]),
     "aeslc": ("headlines", ["document", "summary"]),
@@ -40,10 +39,6 @@ def settings(chosen, corpus, seed):
         f"training.threads={chosen.threads}",
         *chosen.sets,
     ], data
-
-
-def trained(made, folder):
-    return Run(folder) if (folder / "regard.json").exists() else regard.train(made, folder)
 
 
 def summarized(chosen, corpus, seed, start=None):
@@ -86,10 +81,9 @@ def row(name, several):
     told, found = f"{name:34}", {"name": name, "seeds": len(several)}
     for metric in NAMES:
         values = [100 * one[metric] for one in several]
-        spread = statistics.stdev(values) / len(values) ** 0.5 if values[1:] else 0.0
-        half = STUDENT.get(len(values), 1.96) * spread
-        found[metric] = {"mean": statistics.mean(values), "interval": half}
-        told += f"  {statistics.mean(values):6.2f} ± {half:<5.2f}"
+        each = interval(values)
+        found[metric] = {"mean": each.mean, "interval": each.half}
+        told += f"  {spread(values):<14}"
     print(told, flush=True)
     return found
 

@@ -9,14 +9,12 @@ test (beam, with sacreBLEU's signature), and over the seeds the mean with a 95% 
 
 import argparse
 import json
-import statistics
 from pathlib import Path
 
-import regard
-from regard.recipe.load import load
-from regard.run import Run
+from runs import spread, trained
 
-STUDENT = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776}  # by number of seeds
+from regard.recipe.load import load
+
 OTHER = {  # the optimizer that a recipe does not use, as it was best before the lexicon start
     "adamw": "training.optimizer={kind='muon', rate=0.03, rest={rate=3e-3, weight_decay=0.0}}",
     "muon": "training.optimizer={kind='adamw', rate=2e-3, betas=[0.9, 0.98], weight_decay=0.0}",
@@ -33,7 +31,7 @@ def recipe(data, name, budget, seed, *more):
 
 
 def train(made, folder):
-    run = Run(folder) if (folder / "regard.json").exists() else regard.train(made, folder)
+    run = trained(made, folder)
     for line in run.journal:
         if line["event"] == "evaluation":
             bleu = line["metrics"]["bleu"]
@@ -67,11 +65,8 @@ def main():
         last = train(made, chosen.runs / f"{chosen.recipe}-{budget.replace(' ', '-')}-seed{seed}")
         scores.append(last["metrics"]["bleu"])
         budget = f"{last['steps']} steps"  # the same work for every run after the first
-    mean = statistics.mean(scores)
-    half = STUDENT[len(scores)] * statistics.stdev(scores) / len(scores) ** 0.5 if scores[1:] else 0
     print(
-        f"{chosen.recipe}: {mean:.2f} ± {half:.2f} over {len(scores)} seeds "
-        f"({last['signature']['bleu']})"
+        f"{chosen.recipe}: {spread(scores)} over {len(scores)} seeds ({last['signature']['bleu']})"
     )
     print(f"copying the source: {last['metrics']['baseline']['bleu']:.2f}")
     if chosen.alone:

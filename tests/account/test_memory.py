@@ -38,9 +38,12 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+SHORT = pytest.mark.xfail(strict=True, reason="sentences are taken to be even; two thirds of it")
+
+
+@pytest.mark.parametrize("name", [*CASES, pytest.param("documents-han", marks=SHORT)])
 def test_the_fullest_moment_is_known_within_a_tenth(name, staged):
-    recipe = load(name, CASES[name])
+    recipe = load(name, CASES.get(name, ["training.batch_tokens=1024"]))
 
     def take():
         stage = staged(recipe, vocabulary=recipe.text.vocabulary)

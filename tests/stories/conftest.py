@@ -8,6 +8,22 @@ import pytest
 from regard.cli.main import main
 
 
+@pytest.fixture(scope="session")
+def settled(tmp_path_factory):
+    """Return a function that lets a story write its data and recipe, and trains where they are."""
+
+    def settle(name, write):
+        folder = tmp_path_factory.mktemp(name)
+        write(folder)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("REGARD_CACHE", str(folder / "cache"))
+            call = ["train", str(folder / "recipe.toml"), "--run", str(folder / "run"), "--json"]
+            assert main(call) == 0
+        return folder
+
+    return settle
+
+
 @pytest.fixture
 def fresh(home, tmp_path, monkeypatch):
     """Return a copy of a story's home that a test may spoil."""

@@ -90,15 +90,9 @@ def write(folder, kind):
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def home(request, tmp_path_factory):
+def home(request, settled):
     """Return a folder with data, a recipe and a finished run."""
-    folder = tmp_path_factory.mktemp(request.param)
-    write(folder, request.param)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REGARD_CACHE", str(folder / "cache"))
-        call = ["train", str(folder / "recipe.toml"), "--run", str(folder / "run"), "--json"]
-        assert main(call) == 0
-    return folder
+    return settled(request.param, lambda folder: write(folder, request.param))
 
 
 @pytest.fixture

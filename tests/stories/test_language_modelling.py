@@ -47,17 +47,15 @@ def verses():
                 yield f"{who.upper()}:\n{who} {what} {where}.\n"
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    """Return a folder with a text, a recipe and a finished run, made once."""
-    folder = tmp_path_factory.mktemp("a stage")
+def write(folder):
     (folder / "text.txt").write_text("\n".join(verses()))
     (folder / "recipe.toml").write_text(RECIPE)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REGARD_CACHE", str(folder / "cache"))
-        call = ["train", str(folder / "recipe.toml"), "--run", str(folder / "run"), "--json"]
-        assert main(call) == 0
-    return folder
+
+
+@pytest.fixture(scope="module")
+def home(settled):
+    """Return a folder with a text, a recipe and a finished run, made once."""
+    return settled("a stage", write)
 
 
 def test_the_run_scores_itself_beside_an_n_gram_model(home):

@@ -51,14 +51,8 @@ def write(folder):
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pairs")
-    write(folder)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REGARD_CACHE", str(folder / "cache"))
-        call = ["train", str(folder / "recipe.toml"), "--run", str(folder / "run"), "--json"]
-        assert main(call) == 0
-    return folder
+def home(settled):
+    return settled("pairs", write)
 
 
 def train(folder, *more):

@@ -60,15 +60,9 @@ def write(folder):
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory):
+def home(settled):
     """Return a folder with data, a recipe and a finished run, made once."""
-    folder = tmp_path_factory.mktemp("summaries")
-    write(folder)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REGARD_CACHE", str(folder / "cache"))
-        call = ["train", str(folder / "recipe.toml"), "--run", str(folder / "run"), "--json"]
-        assert main(call) == 0
-    return folder
+    return settled("summaries", write)
 
 
 def train(folder, *more):

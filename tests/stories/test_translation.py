@@ -50,17 +50,9 @@ def write(folder):
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory):
+def home(settled):
     """Return a folder with data, a recipe and a finished run, made once."""
-    folder = tmp_path_factory.mktemp("a home with spaces")
-    write(folder)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REGARD_CACHE", str(folder / "cache"))
-        assert (
-            main(["train", str(folder / "recipe.toml"), "--run", str(folder / "run"), "--json"])
-            == 0
-        )
-    return folder
+    return settled("a home with spaces", write)
 
 
 def test_training_tells_what_scripts_rely_on(fresh, said):

@@ -9,12 +9,12 @@
 own may stand for a folder that has documents only.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from regard.data.compression import plain_name
+from regard.data.formats.jsonl import parsed
 from regard.data.lines import Line, lines
 from regard.data.record import Fault, bad, blank
 
@@ -187,15 +187,9 @@ def _objects(file: Path) -> Iterator[tuple[int, dict[str, object] | Fault]]:
 
 
 def _object(file: Path, line: Line) -> dict[str, object] | Fault:
-    try:
-        value = json.loads(line.text)
-    except json.JSONDecodeError as error:
-        return bad("json", file, line.number, f"Not JSON at column {error.colno}: {error.msg}.")
-    except (RecursionError, ValueError):
-        return bad("json", file, line.number, "The JSON cannot be read: too deep, or too large.")
-    if not isinstance(value, dict):
-        what = type(value).__name__
-        return bad("json", file, line.number, f"Every line must be an object; this is a {what}.")
+    value = parsed(file, line)
+    if isinstance(value, Fault):
+        return value
     if any("\ud800" <= character <= "\udfff" for character in _all_text(value)):
         return bad("encoding", file, line.number, "A text holds half a surrogate pair.")
     return value

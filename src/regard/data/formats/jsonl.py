@@ -19,7 +19,7 @@ def read_jsonl(files: Sequence[Path], request: Request) -> Iterator[Found]:
             elif not line.text.strip():
                 yield blank(path, line.number)
             else:
-                value = _parsed(path, line)
+                value = parsed(path, line)
                 if isinstance(value, dict) and not names:
                     names = by_habit(_reachable(value), request)
                 found = (
@@ -32,7 +32,8 @@ def read_jsonl(files: Sequence[Path], request: Request) -> Iterator[Found]:
                     return
 
 
-def _parsed(path: Path, line: Line) -> dict[str, object] | Fault:
+def parsed(path: Path, line: Line) -> dict[str, object] | Fault:
+    """Read the object of one line."""
     try:
         value = json.loads(line.text)
     except json.JSONDecodeError as error:

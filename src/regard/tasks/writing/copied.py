@@ -13,7 +13,7 @@ from torch import Tensor
 from regard.data.batch import Batch, pad
 from regard.models.copying import likelihood
 from regard.models.transformer import Transformer
-from regard.tasks.writing.pairs import shift
+from regard.tasks.writing.pairs import passed_of, shift
 from regard.text import special
 from regard.text.tokenizer import Tokenizer
 
@@ -40,12 +40,7 @@ def copied_words(
 def copied_shares(model: Transformer, batch: Batch) -> Tensor:
     """Give the share of every target token of a batch, padding and all."""
     pair, target = shift(batch), batch.fields[1].ids
-    passed = model.passed(
-        pair.source,
-        pair.target_in,
-        source_lengths=pair.source_lengths,
-        target_lengths=pair.target_lengths,
-    )
+    passed = passed_of(model, pair)
     pointed = model.pointed(passed)
     log_p = model.head(passed.states).log_softmax(dim=-1)
     written = log_p.gather(-1, target[..., None])[..., 0]

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from regard.data.batch import Batch
 from regard.models.copying import Pointed, likelihood, looked_again
-from regard.models.transformer import Transformer
+from regard.models.transformer import Passed, Transformer
 from regard.tasks.losses import Loss, consistency, cross_entropy, head_loss
 from regard.text import special
 
@@ -50,6 +50,16 @@ def states_of(model: Transformer, batch: Batch) -> Tensor:
     )
 
 
+def passed_of(model: Transformer, pair: Pair) -> Passed:
+    """Run a model that also copies: what its pointer needs beside the states."""
+    return model.passed(
+        pair.source,
+        pair.target_in,
+        source_lengths=pair.source_lengths,
+        target_lengths=pair.target_lengths,
+    )
+
+
 def writing_loss(model: Transformer, batch: Batch, *, smoothing: float, together: float) -> Loss:
     """Sum over the target's tokens; ``together`` draws two passes together (R-Drop)."""
     places, counted = _writable(model, batch)
@@ -67,12 +77,7 @@ def writing_loss(model: Transformer, batch: Batch, *, smoothing: float, together
 def copying_loss(model: Transformer, batch: Batch, *, smoothing: float, coverage: float) -> Loss:
     """Sum over the target's tokens for a model that also copies."""
     pair, target = shift(batch), batch.fields[1].ids
-    passed = model.passed(
-        pair.source,
-        pair.target_in,
-        source_lengths=pair.source_lengths,
-        target_lengths=pair.target_lengths,
-    )
+    passed = passed_of(model, pair)
     pointed = model.pointed(passed)
     matches = pair.source[:, None] == target[:, :, None]
     places = model.head.places(target)
