@@ -7,6 +7,7 @@ import torch
 from regard.data.store import Store
 from regard.errors import DataError, UsageError
 from regard.layers.dropout import keyed
+from regard.models.pushed import entering, pushed, pushes
 from regard.recipe.load import make
 from regard.tasks.from_recipe import make_task, make_tokenizer
 from regard.text import special
@@ -146,6 +147,25 @@ def test_two_passes_are_drawn_together_only_while_training():
     apart = 3.0 * task.labels.apart(first, second)
     assert float(apart) > 0.01
     torch.testing.assert_close(lost.smoothed, (each[0] + each[1]) / 2 + apart)
+
+
+def test_a_pushed_pass_counts_half_and_only_while_training():
+    sure = {"dropout": 0.0, "head": {"dropout": 0.0}}
+    task, alone = task_for(training={"adversarial": 0.2}, model=sure), task_for(model=sure)
+    model, batch = model_of(task).requires_grad_(), task.pad(task.encode(TEXTS[:5]))
+    plain = alone.loss(model, batch)
+    assert torch.equal(task.loss(model, batch).smoothed, plain.smoothed)
+    model.train()
+    with entering(model) as entered:
+        before = alone.loss(model, batch).smoothed
+    with pushed(model, pushes(before, entered, share=0.2)):
+        after = alone.loss(model, batch).smoothed
+    assert after > before * 1.01
+    lost = task.loss(model, batch)
+    torch.testing.assert_close(lost.smoothed, (before + after) / 2)
+    assert lost.plain == pytest.approx(plain.plain)
+    lost.smoothed.backward()
+    assert model.body.reading.table.grad.abs().sum() > 0
 
 
 def test_words_are_cut_anew_between_the_marks(tmp_path):

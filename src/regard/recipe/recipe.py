@@ -116,6 +116,7 @@ class Recipe(Settings):
             "model.documents.read": model.documents.read == "sentences",
             "model.bare": model.bare,
             'model.head.pooling = "hops"': model.head.pooling == "hops",
+            "training.adversarial": self.training.adversarial > 0,
         }
         tasks = {"model.documents.read": ("classification",)}
         for name, set_so in asked.items():

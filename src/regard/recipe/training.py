@@ -109,6 +109,10 @@ class TrainingSettings(Settings):
     """Classification: whether every example counts the same, or every label in sum."""
     consistency: NonNegativeFloat = 0.0
     """R-Drop: how much two passes with different dropout are drawn together; doubles the cost."""
+    adversarial: NonNegativeFloat = 0.0
+    """Labels: how far each text's states are pushed, as a share of their size, to where the label
+    suffers most, for a second pass that must be right as well (Miyato et al. 2017); 0.02 is usual.
+    More than doubles the cost."""
     coverage: NonNegativeFloat = 0.0
     """With ``model.copying``: weight of the loss on pointing again at what was pointed at before
     (See et al. 2017)."""

@@ -7,6 +7,7 @@ A row is [CLS] text [SEP], or [CLS] text [SEP] text [SEP]; its label is kept as 
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -23,12 +24,12 @@ from regard.errors import UsageError
 from regard.models.classifier import Classifier
 from regard.models.from_recipe import classifier
 from regard.models.han import Han
-from regard.models.self_attentive import Passed, penalised
 from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.bag_of_ngrams import BagOfNgrams
 from regard.tasks.labelling.baseline import Seen, learn, logits_of
 from regard.tasks.labelling.labels import labels_from_recipe
 from regard.tasks.labelling.overlong import Fitted, drawn
+from regard.tasks.labelling.passes import passes_of
 from regard.tasks.labelling.reading import completed, wrong_label
 from regard.tasks.losses import Loss
 from regard.tasks.task import Answered, Examples, Measured, Sample, Task, Texts
@@ -175,31 +176,25 @@ class Labelled(Task):
         return list(zip(*sides, strict=True))
 
     def loss(self, model: Reader, batch: Batch) -> Loss:
-        """Sum over examples; twice over where two passes are drawn together."""
+        """Sum over examples; the mean of two passes where two are taken."""
         settings, labels = self.recipe.training, self.labels
         targets = labels.targets(_rows(batch.fields[0]))
-        logits, alike = self._passed(model, batch)
         smoothing = settings.label_smoothing if model.training else 0.0
-        lost = labels.lost(logits, targets, smoothing=smoothing)
-        apart = logits.new_zeros(())
-        if model.training and settings.consistency:
-            again, more = self._passed(model, batch)
-            lost = (lost + labels.lost(again, targets, smoothing=smoothing)) / 2
-            alike = (alike + more) / 2
-            apart = settings.consistency * labels.apart(logits, again)
-        if self.shares is not None:
-            lost = lost * labels.weights(targets, self.shares)
-        plain = labels.lost(logits.detach(), targets, smoothing=0.0).sum()
-        return Loss(lost.sum() + alike.sum() + apart, float(plain), len(targets))
 
-    def _passed(self, model: Reader, batch: Batch) -> Passed:
-        """Logits, and what is lost by looks that are alike, where training asks for it."""
-        head, hops = self.recipe.model.head, self.recipe.model.head.hops
-        if not model.training or head.pooling != "hops" or hops.penalty == "none":
-            logits = self.states(model, batch)
-            return Passed(logits, logits.new_zeros(len(logits)))
-        passed = penalised(model, lambda: self.states(model, batch), penalty=hops.penalty)
-        return Passed(passed.logits, hops.penalty_weight * passed.penalty)
+        def lost(logits: Tensor) -> Tensor:
+            return labels.lost(logits, targets, smoothing=smoothing)
+
+        read = partial(self.states, model, batch)
+        passes = passes_of(self.recipe, model, read, lambda logits: lost(logits).sum())
+        each = torch.stack([lost(passed.logits) for passed in passes]).mean(dim=0)
+        alike = torch.stack([passed.penalty for passed in passes]).mean(dim=0)
+        if self.shares is not None:
+            each = each * labels.weights(targets, self.shares)
+        total = (each + alike).sum()
+        if model.training and settings.consistency:
+            total = total + settings.consistency * labels.apart(*(p.logits for p in passes))
+        plain = labels.lost(passes[0].logits.detach(), targets, smoothing=0.0).sum()
+        return Loss(total, float(plain), len(targets))
 
     def states(self, model: Reader, batch: Batch) -> Tensor:
         ids, lengths = batch.fields[1]
