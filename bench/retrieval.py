@@ -8,6 +8,12 @@ share, and with the share chosen on one half of the queries and measured on the 
 round, so that nothing is chosen by what it is measured on. The tests are paired over queries, each
 query's score being its mean over seeds. Where PyStemmer is installed, rows with English stems
 follow: a stronger BM25 than the baseline of our reports, which knows no language.
+
+    regard import all-MiniLM-L6-v2 runs/minilm
+    python bench/retrieval.py ../shared/data/cranfield --imported runs/minilm
+
+adds rows of an encoder that others trained on a billion pairs, among which its card does not name
+Cranfield; ``--seeds`` without a number leaves out the rows that need training.
 """
 
 import argparse
@@ -118,21 +124,29 @@ def measure(options):
         runs = {"vectors as they begin": partial(trained, steps="1 steps"), "vectors": trained}
         for name, train in runs.items():
             run = train(options, seed)
-            vectors = bench.by_vectors(run)
-            rows.setdefault(name, []).append(bench.scores(vectors))
+            measure_vectors(bench, name, run, found, rows, chosen, share=options.share)
             minutes = run.summary["seconds"] / 60
             print(
                 f"  seed {seed}, {name}: {minutes:.1f} min, {run.summary['steps']} steps",
                 flush=True,
             )
-            for words_name, scores in found.items():
-                both = f"{name} + {words_name}"
-                own = bench.scores(hybrid(vectors, scores, options.share))
-                rows.setdefault(f"{both}, share {options.share:g}", []).append(own)
-                fitted, shares = crossed(bench, vectors, scores)
-                rows.setdefault(f"{both}, share chosen on the other half", []).append(fitted)
-                chosen.setdefault(both, []).append(shares)
+    for folder in options.imported:
+        name = f"vectors of {folder.name}"
+        measure_vectors(bench, name, Run(folder), found, rows, chosen, share=options.share)
     return rows, chosen
+
+
+def measure_vectors(bench, name, run, found, rows, chosen, *, share):
+    """Add what a run's vectors score, alone and with every BM25."""
+    vectors = bench.by_vectors(run)
+    rows.setdefault(name, []).append(bench.scores(vectors))
+    for words_name, scores in found.items():
+        both = f"{name} + {words_name}"
+        own = bench.scores(hybrid(vectors, scores, share))
+        rows.setdefault(f"{both}, share {share:g}", []).append(own)
+        fitted, shares = crossed(bench, vectors, scores)
+        rows.setdefault(f"{both}, share chosen on the other half", []).append(fitted)
+        chosen.setdefault(both, []).append(shares)
 
 
 def tell(rows, chosen):
@@ -164,12 +178,15 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("data", type=Path)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--seeds", type=int, nargs="*", default=[1, 2, 3])
     parser.add_argument(
         "--budget", default="", help="of each training; the recipe's own if left out"
     )
     parser.add_argument(
         "--share", type=float, default=0.5, help="the vectors' share in hybrid search"
+    )
+    parser.add_argument(
+        "--imported", type=Path, nargs="*", default=[], help="runs that `regard import` wrote"
     )
     parser.add_argument("--set", action="append", default=[], metavar="a.b=c")
     parser.add_argument("--threads", type=int, default=0)

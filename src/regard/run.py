@@ -1,4 +1,4 @@
-"""The run folder: training writes it, everything later reads it.
+"""The run folder: training (or an import) writes it, everything later reads it.
 
     recipe.toml        every default written out          tokenizer.json   strings <-> ids
     model.safetensors  the parameters                        config.json      the model's shape
@@ -39,12 +39,8 @@ from regard.tasks.task import Task
 from regard.text.tokenizer import Tokenizer
 
 FORMAT = 1
-RECIPE, TOKENIZER, MODEL, CONFIG = (
-    "recipe.toml",
-    "tokenizer.json",
-    "model.safetensors",
-    "config.json",
-)
+RECIPE, TOKENIZER = "recipe.toml", "tokenizer.json"
+MODEL, CONFIG = "model.safetensors", "config.json"
 JOURNAL, METRICS, CARD, REPORT = "journal.jsonl", "metrics.json", "README.md", "report.html"
 BASELINE, ANSWERS = "baseline.safetensors", "answers.jsonl"
 SEAL, CHECKPOINTS, LOCK = "regard.json", "checkpoints", ".lock"
@@ -122,6 +118,9 @@ class Run:
     @property
     def summary(self) -> dict[str, Any]:
         """What training came to, under the names that scripts rely on."""
+        if "imported" in self.metrics:
+            told = f"{self.folder} was imported, not trained here: nothing was measured."
+            raise UsageError(told, "Measure it: regard evaluate RUN --data FILE.")
         split = "test" if "test" in self.metrics else "valid"
         training = self.metrics["training"]
         return {

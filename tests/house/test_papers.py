@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.cli.verbs import VERBS
+from regard.cli.verbs import VERBS, name_of
 from regard.recipe.document import reference
 from regard.recipe.load import load
 from regard.recipe.shipped import about, shipped
@@ -65,7 +65,7 @@ def test_a_shipped_recipe_loads_and_says_what_it_is_for(name):
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_its_file(verb):
-    assert (SOURCE / "cli" / f"{verb}.py").is_file()
+    assert (SOURCE / "cli" / f"{name_of(verb)}.py").is_file()
 
 
 def test_the_same_tests_run_here_and_on_the_machine():

@@ -1,11 +1,12 @@
 """The verbs, each in a line. A verb's file is opened only when the verb is called.
 
 A file ``cli/<verb>.py`` holds a function ``<verb>`` typed for typer, or, where a verb has verbs of
-its own, a typer app named ``app``. Its docstring is its help; indented paragraphs, such as
-examples, keep their lines.
+its own, a typer app named ``app``. A verb that is a word of Python's own ends in ``_`` there. Its
+docstring is its help; indented paragraphs, such as examples, keep their lines.
 """
 
 import inspect
+import keyword
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -23,6 +24,7 @@ VERBS = {
     "predict": "Ask a trained model: translate, line by line or text by text.",
     "index": "Make a corpus ready to be searched.",
     "search": "Find the documents that answer a query.",
+    "import": "Make a run of a BERT that Hugging Face transformers saved.",
     "explain": "Show where a model looked while it read or wrote.",
     "account": "Say what a recipe or a run costs, before it is spent.",
     "claims": "Measure what the papers say, statement by statement.",
@@ -33,8 +35,14 @@ VERBS = {
 
 def home(verb: str) -> Any:  # noqa: ANN401 - a function or a typer app
     """Open the file of a verb and return its function or its app."""
-    module = import_module(f"regard.cli.{verb}")
-    return getattr(module, "app", None) or getattr(module, verb)
+    name = name_of(verb)
+    module = import_module(f"regard.cli.{name}")
+    return getattr(module, "app", None) or getattr(module, name)
+
+
+def name_of(verb: str) -> str:
+    """Return what the file and the function of a verb are called."""
+    return f"{verb}_" if keyword.iskeyword(verb) else verb
 
 
 def help_of(verb: Verb) -> str:

@@ -64,9 +64,7 @@ class DataSettings(Settings):
         return tuple(str(one) if type(one) is int else one for one in fields)
 
     @model_validator(mode="after")
-    def _there_is_something_to_learn_from(self) -> "DataSettings":
-        if not self.train:
-            raise Refused("data.train names no file", "Name at least one, or world:scenes")
+    def _names_can_be_seen(self) -> "DataSettings":
         for side in ("train", "valid", "test"):
             if not all(file.strip() and file.isprintable() for file in getattr(self, side)):
                 raise Refused(

@@ -50,6 +50,30 @@ class Recipe(Settings):
     decoding: DecodingSettings = DecodingSettings()
 
     @model_validator(mode="after")
+    def _there_is_something_to_learn_from(self) -> "Recipe":
+        imported = self.model.start.imported is not None
+        if not self.data.train and not imported:
+            raise Refused("data.train names no file", "Name at least one, or world:scenes")
+        if self.data.train and imported:
+            raise Refused(
+                "model.start.imported is for a run that learned nothing, but data.train names "
+                f"{self.data.train[0]}",
+                "Take imported out; to train on, name the imported run in model.start.run",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _what_is_written_can_be_spelled(self) -> "Recipe":
+        writes = (*ENCODER_DECODERS, "language-modelling")
+        if self.text.tokenizer == "bert" and self.task in writes:
+            raise Refused(
+                'text.tokenizer "bert" cuts texts so that they cannot be put together again, but '
+                f'task "{self.task}" writes them',
+                "Begin from a run that was trained here, or take another task",
+            )
+        return self
+
+    @model_validator(mode="after")
     def _texts_fit_the_positions(self) -> "Recipe":
         place = self.model.position
         if not isinstance(place, RelativeSettings | LearnedSettings):

@@ -20,6 +20,8 @@ class StartSettings(Settings):
     """``freeze``: epochs after which the carried parts learn too; leave out for never."""
     layer_rate: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
     """Share of the rate at which each carried layer learns, of that of the layer above it."""
+    imported: str | None = None
+    """Folder that `regard import` took the parameters from; only that verb writes this."""
     lexicon: bool = False
     """Translation: begin with a word-for-word lexicon, learned from the pairs in seconds."""
 
@@ -33,6 +35,11 @@ class StartSettings(Settings):
                     "carried over, but model.start.run is left out",
                     f"Name the run to begin from, or take {name} out",
                 )
+        if self.run is not None and self.imported is not None:
+            raise Refused(
+                "model.start.imported and model.start.run both say where the parameters begin",
+                "Take imported out: `regard import` alone writes it",
+            )
         if self.run is not None and self.lexicon:
             raise Refused(
                 "model.start.lexicon and model.start.run both say where the table of tokens begins",

@@ -10,8 +10,9 @@ from regard.recipe.settings import Refused, Settings
 class TextSettings(Settings):
     """How strings become ids."""
 
-    tokenizer: Literal["bpe", "wordpiece", "unigram", "characters", "words"] = "bpe"
-    """What a token is: a learned piece of a word (three ways), a character or a whole word."""
+    tokenizer: Literal["bpe", "wordpiece", "unigram", "characters", "words", "bert"] = "bpe"
+    """What a token is: a learned piece of a word (three ways), a character or a whole word; or
+    what it is to a BERT that `regard import` took over."""
     vocabulary: PositiveInt = 4000
     """The most tokens there may be; characters and words may need fewer."""
     lowercase: bool = False

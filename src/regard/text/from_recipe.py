@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from regard.errors import RecipeError
 from regard.recipe.text import TextSettings
 from regard.text.dropout import BpeDropout
 from regard.text.tokenizer import Tokenizer
@@ -10,6 +11,11 @@ from regard.text.train import train_tokenizer
 
 def tokenizer_from_recipe(text: TextSettings, texts: Iterable[str], *, seed: int) -> Tokenizer:
     """Train the tokenizer a recipe asks for."""
+    if text.tokenizer == "bert":
+        raise RecipeError(
+            'text.tokenizer "bert" is taken over with an imported model, never trained',
+            "Name the run that `regard import` wrote in model.start.run, or set another tokenizer.",
+        )
     return train_tokenizer(
         texts,
         kind=text.tokenizer,

@@ -1,4 +1,4 @@
-"""The five kinds of tokenizer, as the JSON that Hugging Face ``tokenizers`` reads.
+"""The kinds of tokenizer, as the JSON that Hugging Face ``tokenizers`` reads.
 
     text -> " " + text -> words -> bytes -> tokens            (characters: text -> characters -> …)
 
@@ -8,14 +8,19 @@ word the same token at the start of a text as within it; decoding takes that one
 
 The whole pipeline follows from the kind and from ``lowercase``. A file may choose among these and
 bring its vocabulary; it cannot bring a pipeline, and therefore no regular expression, of its own.
+
+Five kinds can be trained. The sixth, :mod:`.bert`, is only ever taken over with a checkpoint.
 """
 
 from typing import Any, Literal, get_args
 
+from regard.text import bert
 from regard.text.special import SPECIAL
 
-Kind = Literal["bpe", "wordpiece", "unigram", "characters", "words"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+Trained = Literal["bpe", "wordpiece", "unigram", "characters", "words"]
+Kind = Literal[Trained, "bert"]
+KINDS: tuple[Trained, ...] = get_args(Trained)
+"""Those that can be trained."""
 
 CONTINUING = "‿"
 """Marks a WordPiece token that continues a word; no byte is spelled like this."""
@@ -39,23 +44,37 @@ VALUE = {spelling: byte for byte, spelling in enumerate(BYTES)}
 """The byte that each spelling stands for."""
 
 
-def starting_tokens(kind: Kind) -> tuple[str, ...]:
+def starting_tokens(kind: Trained) -> tuple[str, ...]:
     """List the tokens every vocabulary of this kind begins with: special ones and bytes."""
     continuing = tuple(CONTINUING + byte for byte in BYTES) if kind == "wordpiece" else ()
     return SPECIAL + BYTES + continuing
 
 
-def document(kind: Kind, *, lowercase: bool, model: dict[str, Any]) -> dict[str, Any]:
+def document(
+    kind: Kind,
+    *,
+    lowercase: bool,
+    model: dict[str, Any],
+    folding: bert.Folding = bert.USUAL,
+) -> dict[str, Any]:
     """Write the complete ``tokenizer.json`` for a vocabulary (``model``) of this kind."""
+    if kind == "bert":
+        around = bert.pipeline(lowercase=lowercase, folding=folding)
+    else:
+        around = {
+            "normalizer": _normalizer(kind, lowercase=lowercase),
+            "pre_tokenizer": _pre_tokenizer(kind),
+            "decoder": _decoder(kind),
+        }
     return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
         "added_tokens": [_added(id, token) for id, token in enumerate(SPECIAL)],
-        "normalizer": _normalizer(kind, lowercase=lowercase),
-        "pre_tokenizer": _pre_tokenizer(kind),
+        "normalizer": around["normalizer"],
+        "pre_tokenizer": around["pre_tokenizer"],
         "post_processor": None,
-        "decoder": _decoder(kind),
+        "decoder": around["decoder"],
         "model": model,
     }
 
@@ -78,12 +97,12 @@ def bpe_model(
     }
 
 
-def wordpiece_model(tokens: list[str]) -> dict[str, Any]:
+def wordpiece_model(tokens: list[str], *, continuing: str = CONTINUING) -> dict[str, Any]:
     """WordPiece takes the longest token that fits, again and again."""
     return {
         "type": "WordPiece",
         "unk_token": SPECIAL[1],
-        "continuing_subword_prefix": CONTINUING,
+        "continuing_subword_prefix": continuing,
         "max_input_chars_per_word": _LONGEST_WORD,
         "vocab": {token: id for id, token in enumerate(tokens)},
     }
@@ -101,6 +120,8 @@ def unigram_model(scored: list[tuple[str, float]]) -> dict[str, Any]:
 
 def token_bytes(kind: Kind, token: str) -> bytes:
     """Return the bytes an ordinary token stands for."""
+    if kind == "bert":
+        return bert.token_bytes(token)
     spelled = token.removeprefix(CONTINUING) if kind == "wordpiece" else token
     return bytes(VALUE[character] for character in spelled)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.errors import RunError
+from regard.text import bert
 from regard.text.layout import (
     KINDS,
     Kind,
@@ -34,6 +35,7 @@ class Parts(NamedTuple):
     kind: Kind
     lowercase: bool
     model: dict[str, Any]
+    folding: bert.Folding = bert.USUAL
 
 
 class _Refused(Exception):
@@ -65,12 +67,17 @@ def _parts(found: object) -> Parts:
     if not isinstance(found, dict) or not isinstance(found.get("model"), dict):
         raise _Refused("it has no model")
     model = found["model"]
+    if normalizer := bert.read_normalizer(found.get("normalizer")):
+        lowercase, folding = normalizer
+        ours = document("bert", lowercase=lowercase, model=model, folding=folding)
+        if found == ours and _is_model_of("bert", model):
+            return Parts("bert", lowercase, model, folding)
     for kind in KINDS:
         for lowercase in (False, True):
             ours = document(kind, lowercase=lowercase, model=model)
             if found == ours and _is_model_of(kind, model):
                 return Parts(kind, lowercase, model)
-    raise _Refused("its pipeline is none of " + ", ".join(KINDS))
+    raise _Refused("its pipeline is none of " + ", ".join((*KINDS, "bert")))
 
 
 def _is_model_of(kind: Kind, model: dict[str, Any]) -> bool:
@@ -81,6 +88,7 @@ def _is_model_of(kind: Kind, model: dict[str, Any]) -> bool:
         "characters": ("BPE", {"ignore_merges": True}),
         "wordpiece": ("WordPiece", {}),
         "unigram": ("Unigram", {}),
+        "bert": ("WordPiece", {}),
     }
     name, flags = expected[kind]
     if model.get("type") != name or any(model.get(key) is not flag for key, flag in flags.items()):
@@ -97,6 +105,8 @@ def _check_frame(kind: Kind, model: dict[str, Any]) -> None:
     """Everything but vocabulary and merges must be as we write it."""
     if kind == "wordpiece":
         ours = wordpiece_model([])
+    elif kind == "bert":
+        ours = wordpiece_model([], continuing=bert.CONTINUING)
     elif kind == "unigram":
         ours = unigram_model([])
     else:
@@ -131,18 +141,17 @@ def _is_scored(pair: object) -> bool:
 
 
 def _check_tokens(kind: Kind, tokens: list[str]) -> None:
-    start = starting_tokens(kind)
     if len(tokens) > _MOST_TOKENS:
         raise _Refused(f"it has {len(tokens):,} tokens, the most is {_MOST_TOKENS:,}")
     if tuple(tokens[: len(SPECIAL)]) != SPECIAL:
         raise _Refused("its first tokens are not the special ones")
     if len(set(tokens)) != len(tokens):
         raise _Refused("a token is in it twice")
-    if not set(start) <= set(tokens):
+    if kind != "bert" and not set(starting_tokens(kind)) <= set(tokens):
         raise _Refused("not every byte is a token")
     for token in tokens[len(SPECIAL) :]:
         try:
-            empty = not token_bytes(kind, token)
+            empty = not token or not token_bytes(kind, token)
         except KeyError:
             raise _Refused(f"the token {token!r} is not spelled in bytes") from None
         if empty:

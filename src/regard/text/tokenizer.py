@@ -3,7 +3,9 @@
     decode(encode(text)) == text        for every text (folded first, where ``lowercase`` is on)
 
 Whatever the kind, a token is a string of bytes, so the ids of a text are its bytes in larger or
-smaller pieces. Special ids never come out of ``encode`` and never go into ``decode``.
+smaller pieces. Special ids never come out of ``encode`` and never go into ``decode``. The kind
+``bert``, taken over with other people's models, promises less: it folds more, and a word that it
+cannot spell is one unknown token.
 """
 
 import hashlib
@@ -18,6 +20,7 @@ from typing import Any, NamedTuple
 import tokenizers
 
 from regard.errors import DataError, RunError
+from regard.text import bert
 from regard.text.layout import CONTINUING, Kind, document, token_bytes
 from regard.text.special import SPECIAL
 from regard.text.strict import read_parts
@@ -36,16 +39,26 @@ class Tokenizer:
     """Cuts text into tokens and puts them together again.
 
     Args:
-        kind: What a token is: ``bpe``, ``wordpiece``, ``unigram``, ``characters`` or ``words``.
+        kind: What a token is: ``bpe``, ``wordpiece``, ``unigram``, ``characters``, ``words``, or
+            what it is to a ``bert`` that was trained elsewhere.
         model: The vocabulary, as :mod:`regard.text.layout` writes it.
         lowercase: Whether capitals are folded away first.
+        folding: What else is done first; ``bert`` only.
 
     """
 
-    def __init__(self, kind: Kind, model: dict[str, Any], *, lowercase: bool) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        model: dict[str, Any],
+        *,
+        lowercase: bool,
+        folding: bert.Folding = bert.USUAL,
+    ) -> None:
         self.kind = kind
         self.lowercase = lowercase
-        self.canonical = _canonical(document(kind, lowercase=lowercase, model=model))
+        found = document(kind, lowercase=lowercase, model=model, folding=folding)
+        self.canonical = _canonical(found)
         self._library = _library(self.canonical)
         vocabulary = self._library.get_vocab(with_added_tokens=True)
         self._spelled = sorted(vocabulary, key=vocabulary.__getitem__)
@@ -109,7 +122,7 @@ class Tokenizer:
 
     def normalized(self, text: str) -> str:
         """Fold a text as this tokenizer does, and put a space before its first word."""
-        if not self.lowercase:
+        if not self.lowercase and self.kind != "bert":
             return text if self.kind == "characters" or not text else " " + text
         return self._library.normalizer.normalize_str(text)
 
@@ -157,9 +170,9 @@ class Tokenizer:
     @classmethod
     def load(cls, path: Path) -> "Tokenizer":
         """Read a ``tokenizer.json`` of ours; anything else is refused."""
-        kind, lowercase, model = read_parts(path)
+        kind, lowercase, model, folding = read_parts(path)
         try:
-            return cls(kind, model, lowercase=lowercase)
+            return cls(kind, model, lowercase=lowercase, folding=folding)
         except ValueError as error:
             problem = f"{path} cannot be used: {error}."
             raise RunError(problem, "Use the tokenizer.json that training wrote.") from None

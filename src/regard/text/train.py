@@ -20,7 +20,7 @@ from regard.text.layout import (
     BYTES,
     CONTINUING,
     VALUE,
-    Kind,
+    Trained,
     bpe_model,
     document,
     starting_tokens,
@@ -36,7 +36,7 @@ _LONGEST_PIECE = 20_000  # characters of one text that are drawn together
 def train_tokenizer(
     texts: Iterable[str],
     *,
-    kind: Kind,
+    kind: Trained,
     vocabulary: int,
     lowercase: bool = False,
     sample_bytes: int = 50_000_000,
@@ -80,7 +80,7 @@ def _pieces(texts: Iterable[str], longest: int) -> Iterator[str]:
             yield text[start : start + longest]
 
 
-def _untrained(kind: Kind, *, lowercase: bool) -> tokenizers.Tokenizer:
+def _untrained(kind: Trained, *, lowercase: bool) -> tokenizers.Tokenizer:
     """Build the pipeline of this kind around an empty vocabulary."""
     # Unigram models cannot be empty, so all pipelines are built around a BPE that is.
     frame = document(kind, lowercase=lowercase, model=bpe_model([], [], whole_words=False))
@@ -167,7 +167,7 @@ def _whole(sample: list[str], vocabulary: int, library: tokenizers.Tokenizer) ->
     return bpe_model([*start, *rest], [], whole_words=True)
 
 
-_TRAINERS: dict[Kind, Callable[[list[str], int, tokenizers.Tokenizer], dict[str, Any]]] = {
+_TRAINERS: dict[Trained, Callable[[list[str], int, tokenizers.Tokenizer], dict[str, Any]]] = {
     "bpe": _bpe,
     "wordpiece": _wordpiece,
     "unigram": _unigram,

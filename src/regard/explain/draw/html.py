@@ -44,7 +44,7 @@ def report_page(data: ReportData) -> str:
         "Environment": _facts(data.environment),
         "Next": _commands(data.commands),
     }
-    return page(data.title, data.summary, parts, version=data.version, kind="Training report")
+    return page(data.title, data.summary, parts, version=data.version, kind=data.kind)
 
 
 # ── scores ───────────────────────────────────────────────────────────────────────────────────────

@@ -145,3 +145,5 @@ class ReportData:
     """What to do next: (what it does, the command)."""
     version: str = ""
     """The version of regard that wrote the page."""
+    kind: str = "Training report"
+    """What kind of page it is."""

@@ -1,0 +1,1 @@
+"""Other people's formats: folders of transformers and sentence-transformers come in."""
