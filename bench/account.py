@@ -1,12 +1,13 @@
 """Predicted against measured: parameters, FLOPs, memory and time of shipped recipes.
 
-Predicted is what ``regard account`` says, with ``--told`` of texts as long as the data's are on
-average (its ``--length``). Measured are the model's own numbers, every matrix product of one step on
-the reference path, the most bytes torch's allocator had out during a step, and the seconds of real
-steps: on the recipe's own data where it is there (``--data FOLDER`` stands for the folder ``data`` that
-recipes name), otherwise on made-up text of other lengths. Rounds of predicted and measured steps are
-taken in turn, so that a busy moment meets both; ``--clock cpu`` counts the
-processor's time instead, for machines that are not quiet.
+Predicted parameters, FLOPs and memory are the formulas' for one batch; measured are the model's own
+numbers, every matrix product of that step on the reference path, and the most bytes torch's
+allocator had out during it. Predicted seconds are what ``regard account RECIPE`` says: of steps on the
+first texts of the data, or made-up ones where it is not there. Measured are steps on all of the data,
+trained on as the recipe says (``--data FOLDER`` stands for the folder ``data`` that recipes name), or
+on made-up text of another length. Rounds of both are taken in turn, so that a busy moment meets both;
+``--clock cpu`` counts the processor's time instead, for machines that are not quiet. ``typical`` is the
+FLOPs of the one batch that ``regard account RECIPE`` describes, over the mean of the data's batches.
 """
 
 import argparse
@@ -19,7 +20,6 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch.profiler import ProfilerActivity, profile
 
@@ -33,8 +33,10 @@ from regard.errors import RegardError
 from regard.layers.tap import Tap, listen
 from regard.recipe.load import load
 from regard.training.allocator import keep_pages
+from regard.training.made_up import Pages, made_up
 from regard.training.preparation import prepare
-from regard.training.rehearsal import Pages, on_stage, rehearsal, timed
+from regard.training.rehearsal import loads_of, on_first_texts, on_stage, timed
+from regard.training.sample import look
 from regard.training.watcher import Nobody
 
 NAMES = [
@@ -49,6 +51,19 @@ NAMES = [
     "lab-sentiment",
     "self-attentive",
 ]
+OTHERS = ["documents-han", "documents-context", "search", "summaries"]
+YELP = [
+    'data.train=["data/yelp/train.jsonl.gz"]',
+    'data.valid=["data/yelp/dev.jsonl.gz"]',
+    "data.test=[]",
+]
+BOOKS = ["gutenberg/war_and_peace.txt", "wikitext2/wiki.valid.raw", "wikitext2/wiki.test.raw"]
+SETS = {
+    "documents-han": YELP,
+    "documents-context": YELP,
+    "bert": [f"data.train={json.dumps([f'data/{name}.gz' for name in BOOKS])}"],
+}
+"""Real texts for recipes that name a world, or a file that is made by hand."""
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
@@ -74,35 +89,45 @@ def most_alive(take):
     return most
 
 
-def real(recipe, folder):
-    """Real data if it is there, else made-up text of other lengths than the prediction's."""
+def on_the_data(recipe, folder):
+    """All of the data if it is there, else made-up text of other lengths than the prediction's."""
     try:
-        prepared = prepare(recipe, Nobody())
-        return "real data", on_stage(prepared.task.recipe, prepared)
+        return "real data", prepare(recipe, Nobody())
     except RegardError:
         pages = Pages(recipe.text.vocabulary, max(8, default_length(recipe) * 3 // 4))
-        return "made up", rehearsal(recipe, pages, folder)
+        return "made up", made_up(recipe, pages, folder)
 
 
-def usual_length(stepper):
-    """Mean tokens of the texts that are read, over twenty batches of an epoch."""
-    found = []
-    for place in np.linspace(0, stepper.stream.steps_per_epoch - 1, 20).astype(int):
-        batch = stepper.task.batch(stepper.store, stepper.stream[int(place)], (1,))
-        texts = next(field for field in batch.fields if field.ids.shape[1] > 1)
-        found += texts.lengths.tolist()
-    return round(statistics.mean(found))
+def predicted(recipe, folder):
+    """Return what ``regard account RECIPE`` takes steps on."""
+    try:
+        return look(recipe, folder).prepared
+    except RegardError:
+        return made_up(recipe, Pages(recipe.text.vocabulary, default_length(recipe)), folder)
+
+
+def typical_flops(recipe, facts, prepared):
+    """FLOPs of the step that ``regard account RECIPE`` describes, over the mean of the data's."""
+    try:
+        _, said, load, _ = on_first_texts(recipe, timed=False)
+    except RegardError:
+        return None
+    means = [operations(recipe, ledger_of(recipe, facts, one)).step for one in loads_of(prepared)]
+    step = operations(recipe, ledger_of(recipe, said._replace(written=facts.written), load)).step
+    return step / statistics.mean(means)
 
 
 def measured(name, chosen):
-    recipe, clock = load(name), CLOCKS[chosen.clock]
+    recipe, clock = load(name, SETS.get(name, [])), CLOCKS[chosen.clock]
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
-        source, (stepper, state) = real(recipe, Path(one))
-        task = stepper.task
+        source, prepared = on_the_data(recipe, Path(one))
+        task = prepared.task
+        stepper, state = on_stage(task.recipe, prepared)
         facts = observed(state.model, task.tokenizer.size)
-        told = chosen.told and source == "real data"
-        length = usual_length(stepper) if told else default_length(recipe)
-        guess = rehearsal(recipe, Pages(facts.vocabulary, length), Path(two))
+        begin = clock()
+        other = predicted(recipe, Path(two))
+        looked = clock() - begin
+        guess = on_stage(other.task.recipe, other)
         pairs = []
         for _ in range(chosen.rounds):
             said, _ = timed(*guess, patience=chosen.patience, clock=clock)
@@ -111,10 +136,11 @@ def measured(name, chosen):
         del guess
         gc.collect()
         batch = task.batch(stepper.store, stepper.stream[0], (1,))
-        entries = ledger_of(task.recipe, facts, load_of_batch(recipe.task, batch))
+        entries = ledger_of(task.recipe, facts, load_of_batch(recipe, batch))
+        usual = typical_flops(recipe, facts, prepared)
 
         def take():
-            fresh = on_stage(task.recipe, prepared_like(stepper))
+            fresh = on_stage(task.recipe, prepared)
             for _ in range(2):
                 fresh[0].take(fresh[1], 0)
             if task.recipe.training.keep == "best":
@@ -123,34 +149,29 @@ def measured(name, chosen):
 
         alive = most_alive(take)
         numbers = sum(p.numel() for p in state.model.parameters())
-        predicted = operations(task.recipe, entries)
-        _, fresh = on_stage(task.recipe, prepared_like(stepper))
+        by_formula = operations(task.recipe, entries)
+        _, fresh = on_stage(task.recipe, prepared)
         flops = flops_of_a_step(stepper, fresh, batch)
     seconds = statistics.median(said / took for said, took in pairs)
     return {
         "recipe": name,
         "steps on": source,
         "parameters": [count(entries).total, numbers],
-        "flops": [predicted.step, flops],
+        "flops": [by_formula.step, flops],
         "memory": [memory(task.recipe, entries).peak, alive],
         "seconds": [statistics.median(s for s, _ in pairs), statistics.median(t for _, t in pairs)],
         "time ratio": seconds,
+        "typical": usual,
+        "seconds of looking": looked,
     }
-
-
-def prepared_like(stepper):
-    from regard.training.preparation import Prepared
-
-    return Prepared(stepper.task, stepper.store, stepper.stream, lambda: iter(()), [])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=NAMES)
+    parser.add_argument("names", nargs="*", default=[*NAMES, *OTHERS])
     parser.add_argument("--data", type=Path, help="the folder that recipes call data")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--patience", type=float, default=2.0, help="seconds of steps in a round")
-    parser.add_argument("--told", action="store_true", help="say how long the data's texts are")
     parser.add_argument("--clock", choices=CLOCKS, default="wall")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--json", type=Path)
@@ -174,7 +195,8 @@ def main():
                 f"{name:18}{row['parameters'][1]:>14,}{row['flops'][1] / 1e9:>10.2f}"
                 f"{row['memory'][1] / 2**20:>8.0f}{1000 * row['seconds'][1]:>8.0f}   parameters "
                 f"{ratios[0]:.4f}  FLOPs {ratios[1]:.4f}  memory {ratios[2]:.3f}  time "
-                f"{row['time ratio']:.3f}  ({row['steps on']})",
+                f"{row['time ratio']:.3f}  typical {row['typical'] or float('nan'):.3f}  looked at in "
+                f"{row['seconds of looking']:.1f} s  ({row['steps on']})",
                 flush=True,
             )
         os.chdir(home)

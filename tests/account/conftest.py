@@ -2,14 +2,15 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
-from regard.account.facts import Facts, Load
+from regard.account.facts import WINDOWS, Facts, Load
 from regard.account.observed import Products, load_of_batch, observed
 from regard.recipe.load import load
-from regard.training.rehearsal import Pages, rehearsal
-
-WINDOWS = ("language-modelling", "masked-pretraining")
+from regard.training.made_up import Pages, made_up
+from regard.training.rehearsal import on_stage
+from regard.training.sample import look
 
 
 class Stage(NamedTuple):
@@ -36,12 +37,35 @@ def staged(tmp_path):
 
     def put_on(recipe, *, length=19, vocabulary=293, even=True):
         length = recipe.text.longest if recipe.task in WINDOWS else length
-        stepper, state = rehearsal(recipe, Pages(vocabulary, length, even), tmp_path)
-        batch = stepper.task.batch(stepper.store, stepper.stream[0], (1,))
-        facts = observed(state.model, stepper.task.tokenizer.size)
-        return Stage(stepper, state, batch, facts, load_of_batch(recipe.task, batch))
+        return stage_of(made_up(recipe, Pages(vocabulary, length, even), tmp_path))
 
     return put_on
+
+
+@pytest.fixture
+def staged_on_documents(tmp_path):
+    """Rehearse a recipe on documents whose sentences are anything but even."""
+    rng = np.random.default_rng(5)
+    lines = []
+    for number in range(29):
+        sentences = [" ".join(["X" + "ab"[n % 2]] * n) for n in rng.integers(1, 43, number % 7)]
+        lines.append(". ".join(["Say", *sentences]) + f".\t{'yes' if number % 3 else 'no'}\n")
+    file = tmp_path / "documents.tsv"
+    file.write_text("".join(lines))
+
+    def put_on(recipe):
+        data = recipe.data.model_copy(update={"train": (str(file),), "valid": (str(file),)})
+        return stage_of(look(recipe.model_copy(update={"data": data}), tmp_path).prepared)
+
+    return put_on
+
+
+def stage_of(prepared):
+    task = prepared.task
+    stepper, state = on_stage(task.recipe, prepared)
+    batch = task.batch(stepper.store, stepper.stream[0], (1,))
+    facts = observed(state.model, task.tokenizer.size)
+    return Stage(stepper, state, batch, facts, load_of_batch(task.recipe, batch))
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
-"""What is assumed of texts that nobody has read yet."""
+"""What is assumed of texts that nobody has read yet, and what is said of those that were."""
 
 import pytest
 
-from regard.account.facts import default_length, load_of
+from regard.account.facts import Load, Sentences, default_length, load_of, told_lengths, unread
+from regard.account.ledger import Seq
 from regard.recipe.load import load
 
 
@@ -22,3 +23,46 @@ def test_documents_are_long_and_summaries_short(name, sets, length, written):
     recipe = load(name, sets)
     assert default_length(recipe) == length
     assert load_of(recipe).written == written
+
+
+def test_wrong_answers_take_the_place_of_pairs():
+    sets = ["training.batch_tokens=1000", "retrieval.answering=[7,11]", "retrieval.asking=[2,3]"]
+    assert load_of(load("search", sets)) == Load(76, 13, asking=Seq(76, 5))
+    pairs = load_of(load("search", [*sets, 'retrieval.pairs=["labelled"]']))
+    assert pairs == Load(76, 13, asking=Seq(76, 5))
+    wrong = ['retrieval.pairs=["labelled"]', "retrieval.hard_negatives=2"]
+    assert load_of(load("search", [*sets, *wrong])) == Load(75, 13, asking=Seq(25, 5))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("reviews-scratch", ["lengths as in both: 5 tokens on average"]),
+        ("scenes", ["lengths as in both: 5 and 18 tokens on average"]),
+        ("search", ["lengths as in both: 1 and 5 tokens on average"]),
+        ("shakespeare", []),
+    ],
+)
+def test_every_side_has_its_mean_length_over_all_rows(name, said):
+    loads = [Load(7, 3, 19, asking=Seq(7, 1)), Load(3, 11, 17, asking=Seq(3, 2))]
+    assert list(told_lengths(load(name), loads, "both")) == said
+
+
+def test_a_length_that_is_told_is_not_assumed():
+    recipe = load("reviews-scratch")
+    facts, assumed = unread(recipe, None, "it rains")
+    assert facts.assumed[-1] == "texts of 256 tokens, as it rains"
+    assert assumed == load_of(recipe)
+    facts, told = unread(recipe, 83, "it rains")
+    assert not any("83" in words or "rains" in words for words in facts.assumed)
+    assert told == load_of(recipe, 83)
+    assert not any("128" in words for words in unread(load("shakespeare"), None, "")[0].assumed)
+
+
+def test_a_part_of_a_load_has_some_of_everything():
+    sentences = Sentences((Seq(26, 5), Seq(1, 13)), (13, 13, 1))
+    whole = Load(13, 29, written=31, asked=47, asking=Seq(7, 3), sentences=sentences)
+    parts = Sentences((Seq(8, 5), Seq(1, 13)), (4, 4, 1))
+    assert whole.parted(3) == Load(4, 29, 31, asked=15, asking=Seq(2, 3), sentences=parts)
+    assert Load(13, 29).parted(3) == Load(4, 29)
+    assert sentences.table == Seq(27, 13)

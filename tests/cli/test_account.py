@@ -140,3 +140,29 @@ def test_formulas_do_not_wait_for_torch():
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_lengths_are_those_of_the_first_texts(capsys):
+    found = told(capsys, "self-attentive", "--no-time")
+    assert any(words.startswith("lengths as in all 6,000 texts") for words in found["assumed"])
+    assert not any("vocabulary" in words for words in found["assumed"])
+    assert found["vocabulary"] < 2000
+    assert found["length"] < 256
+    other = told(capsys, "self-attentive", "--no-time", "--length", "97")
+    assert (other["length"], other["vocabulary"]) == (97, 2000)
+    assert not any("lengths" in words for words in other["assumed"])
+
+
+def test_where_there_is_no_data_it_says_so(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert (
+        "texts of 256 tokens, as the data is not there"
+        in (told(capsys, "reviews-scratch", "--no-time")["assumed"])
+    )
+    (tmp_path / "broken.jsonl").write_text("{")
+    broken = ["--set", 'data.train=["broken.jsonl"]']
+    assert (
+        "texts of 256 tokens, as the data cannot be read"
+        in (told(capsys, "reviews-scratch", "--no-time", *broken)["assumed"])
+    )
+    assert told(capsys, "gpt2", "--no-time")["length"] == 1024

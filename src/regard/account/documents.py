@@ -3,12 +3,13 @@
     look      tanh(W·h)·q, then Σ α·h: features·w parameters, tokens·w·(features + …) products
     HAN       a body within sentences, a look at each, a stack among them, a look at all
 
-How many sentences a text has, only the data can say: a text is taken to be cut into even ones.
+Sentences are read in groups of about the same length, then looked at in one table as wide as the
+longest. Which there are, a batch can say; without one, a text is taken to be cut into even ones.
 """
 
 from regard.account.blocks import bare_stack, embedding, stack
-from regard.account.facts import Facts
-from regard.account.ledger import FLOAT, Entry, Ledger, Seq, headed
+from regard.account.facts import Facts, Load, Sentences
+from regard.account.ledger import FLOAT, Entry, Ledger, Seq, again, headed
 from regard.recipe.model import (
     AttentionSettings,
     LearnedSettings,
@@ -50,21 +51,26 @@ def hops_head(settings: ModelSettings, seq: Seq) -> tuple[Ledger, int]:
     return headed(entries), hops * width
 
 
-def hierarchy(settings: ModelSettings, facts: Facts, seq: Seq) -> Ledger:
+def hierarchy(settings: ModelSettings, facts: Facts, load: Load) -> Ledger:
     """Say what words, sentences and document cost, up to the vector of the document."""
     width, documents = settings.ends_in, settings.documents
-    words = min(documents.words, SENTENCE, seq.length)
-    sentences = max(1, seq.length // (words + 1))
-    within, among = Seq(seq.rows * sentences, words), Seq(seq.rows, sentences)
+    sentences = load.sentences or _even(load.seq, documents.words)
+    among = Seq(load.rows, max(1, len(sentences.places)))
     read = bare_stack if settings.bare else stack
-    causal = bool(settings.causal)
-    entries = [
-        *embedding(settings, facts.vocabulary, within),
-        *read(settings, settings.depth, within, causal=causal),
+    passed = [
+        [
+            *embedding(settings, facts.vocabulary, group),
+            *read(settings, settings.depth, group, causal=bool(settings.causal)),
+        ]
+        for group in sentences.groups
     ]
-    sweeps = {"none": 0, "earlier": 1, "both": 2}[documents.context]
-    one = look(width, within, features=width)
-    entries += [one] if not sweeps else [_by_context(settings, one, within)] * sweeps
+    entries = [entry for group in passed[:-1] for entry in again(group)] + passed[-1]
+    one = look(width, sentences.table, features=width)
+    entries += {
+        "none": [one],
+        "earlier": [_by_context(settings, one, sentences, first=0)],
+        "both": [_by_context(settings, one, sentences, first=end) for end in (0, -1)],
+    }[documents.context]
     own = _among(settings)
     if isinstance(own.mixer, AttentionSettings) and isinstance(own.position, LearnedSettings):
         entries.append(Entry("positions", own.position.positions * width))
@@ -72,12 +78,24 @@ def hierarchy(settings: ModelSettings, facts: Facts, seq: Seq) -> Ledger:
     return [*entries, *headed([look(width, among, features=width)])]
 
 
-def _by_context(settings: ModelSettings, one: Entry, within: Seq) -> Entry:
-    """Book a look that other sentences decide: one more matrix, and perhaps a gate."""
+def _even(texts: Seq, longest: int) -> Sentences:
+    """Cut texts into sentences that are all alike, where no batch says otherwise."""
+    words = min(longest, SENTENCE, texts.length)
+    each = max(1, texts.length // (words + 1))
+    return Sentences((Seq(texts.rows * each, words),), (texts.rows,) * each)
+
+
+def _by_context(settings: ModelSettings, one: Entry, sentences: Sentences, *, first: int) -> Entry:
+    """Book a sweep of looks that other sentences decide: one more matrix, and perhaps a gate.
+
+    Where a sweep begins there is no context yet, and nothing to learn of it.
+    """
     width, gated = settings.ends_in, settings.documents.gated
+    met = width**2 + gated * width
+    macs = one.macs + sentences.table.rows * met + gated * sentences.table.tokens * width
+    begins = sentences.places[first] if sentences.places else 0
     more = width**2 + gated * (2 * width + 1)
-    macs = within.rows * width**2 + gated * (within.tokens + within.rows) * width
-    return one._replace(parameters=one.parameters + more, macs=one.macs + macs)
+    return one._replace(parameters=one.parameters + more, macs=macs, back=2 * macs - begins * met)
 
 
 def _among(settings: ModelSettings) -> ModelSettings:

@@ -1,5 +1,6 @@
 """What a recipe alone does not settle, and what goes through a model at once."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from regard.account.ledger import Seq
@@ -11,6 +12,14 @@ TYPICAL = 32
 
 DOCUMENT = 256
 """And of a document."""
+
+
+MARKS = 2
+"""[CLS] and [SEP]."""
+
+
+WINDOWS = ("language-modelling", "masked-pretraining")
+"""Tasks that read pieces as long as they may be, whatever the texts are."""
 
 
 class Facts(NamedTuple):
@@ -26,10 +35,25 @@ class Facts(NamedTuple):
     """What was assumed, in words."""
 
 
+class Sentences(NamedTuple):
+    """The sentences of some documents, as a network of sentences reads them."""
+
+    groups: tuple[Seq, ...]
+    """Those read side by side, each group padded to its own longest; longer ones later."""
+    places: tuple[int, ...]
+    """How many documents have a first sentence, how many a second, and so on."""
+
+    @property
+    def table(self) -> Seq:
+        """All of them, padded to the longest of all."""
+        return Seq(sum(self.places), self.groups[-1].length)
+
+
 class Load(NamedTuple):
     """What goes through the model at once: one shard of one step."""
 
     rows: int
+    """Texts side by side; in retrieval, those that answer."""
     length: int
     """Tokens of a text; in a pair, of the source."""
     written: int = 0
@@ -39,17 +63,41 @@ class Load(NamedTuple):
     stands for all."""
     kept: int = 0
     """Places of a row that a masked autoencoder sees."""
+    asking: Seq = Seq(0, 0)
+    """Texts that ask, in retrieval."""
+    sentences: Sentences | None = None
+    """Where a batch was looked at, and is read by sentences."""
 
     @property
     def seq(self) -> Seq:
         """The texts that are read."""
         return Seq(self.rows, self.length)
 
+    def parted(self, parts: int) -> "Load":
+        """Return one of several parts of about the same size."""
 
-def facts_of(recipe: Recipe) -> Facts:
-    """Say what must be assumed of a recipe whose data nobody has read yet."""
-    size = recipe.text.vocabulary
-    assumed = [f"a vocabulary of text.vocabulary = {size:,} tokens (a run knows its own)"]
+        def some(number: int) -> int:
+            return max(1, number // parts) if number else 0
+
+        def fewer(seq: Seq) -> Seq:
+            return Seq(some(seq.rows), seq.length)
+
+        sentences = self.sentences and Sentences(
+            tuple(map(fewer, self.sentences.groups)), tuple(map(some, self.sentences.places))
+        )
+        return self._replace(
+            rows=some(self.rows),
+            asked=some(self.asked),
+            asking=fewer(self.asking),
+            sentences=sentences,
+        )
+
+
+def facts_of(recipe: Recipe, *, vocabulary: int | None = None) -> Facts:
+    """Say what must be assumed of a recipe; ``vocabulary`` where the data has said how many."""
+    size, assumed = vocabulary or recipe.text.vocabulary, []
+    if vocabulary is None:
+        assumed.append(f"a vocabulary of text.vocabulary = {size:,} tokens (a run knows its own)")
     if recipe.model.writes == "seen" and recipe.task in (
         *ENCODER_DECODERS,
         "language-modelling",
@@ -64,11 +112,38 @@ def facts_of(recipe: Recipe) -> Facts:
     return Facts(size, size, labels or 2, tuple(assumed))
 
 
+def told_lengths(recipe: Recipe, loads: Sequence[Load], source: str) -> tuple[str, ...]:
+    """Say how long the texts of batches are, and where they are from; windows are as they are."""
+    if recipe.task in WINDOWS:
+        return ()
+    sides = [[load.seq for load in loads]]
+    if recipe.task in ENCODER_DECODERS:
+        sides.append([Seq(load.rows, load.written) for load in loads])
+    elif recipe.task == "retrieval":
+        sides.insert(0, [load.asking for load in loads])
+    means = [sum(seq.tokens for seq in side) / sum(seq.rows for seq in side) for side in sides]
+    counts = " and ".join(f"{mean:,.0f}" for mean in means)
+    return (f"lengths as in {source}: {counts} tokens on average",)
+
+
+def unread(recipe: Recipe, length: int | None, why: str) -> tuple[Facts, Load]:
+    """Say what must be assumed of a recipe whose data is not read, and ``why`` it is not."""
+    facts, load = facts_of(recipe), load_of(recipe, length)
+    if length or recipe.task in WINDOWS:
+        return facts, load
+    words = f"texts of {load.length} tokens, as {why}"
+    return facts._replace(assumed=(*facts.assumed, words)), load
+
+
 def load_of(recipe: Recipe, length: int | None = None) -> Load:
     """Say what one shard of a step holds, of texts with ``length`` tokens."""
     length = length or default_length(recipe)
-    rows = max(1, recipe.training.batch_tokens // length)
+    answers = 1 + recipe.retrieval.hard_negatives if recipe.task == "retrieval" else 1
+    rows = max(1, recipe.training.batch_tokens // (length * answers))
     rows = max(1, rows // recipe.training.shards)
+    if recipe.task == "retrieval":
+        asking = Seq(rows, min(length, recipe.retrieval.asking[1] + MARKS))
+        return Load(rows * answers, length, asking=asking)
     if recipe.task != "masked-pretraining":
         return Load(rows, length, written=default_written(recipe, length))
     settings = recipe.pretraining
@@ -87,10 +162,10 @@ def default_length(recipe: Recipe) -> int:
 
     Documents are what is read as such, and what is expected to be too long to be read whole.
     """
-    if recipe.task in ("language-modelling", "masked-pretraining"):
+    if recipe.task in WINDOWS:
         return recipe.text.longest
     if recipe.task == "retrieval":
-        return min(recipe.text.longest, recipe.retrieval.answering[1] + 2)
+        return min(recipe.text.longest, recipe.retrieval.answering[1] + MARKS)
     documents = recipe.task in ("summarization", "denoising", "document-pretraining")
     documents = documents or recipe.text.overlong in ("head-tail", "windows")
     if documents or recipe.model.documents.read == "sentences":

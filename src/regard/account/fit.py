@@ -7,7 +7,7 @@ changes nothing but the rounding.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from regard.account.facts import Facts, load_of
+from regard.account.facts import Facts, Load
 from regard.account.memory import memory
 from regard.account.plan import ledger_of
 from regard.recipe.model import AttentionSettings
@@ -41,38 +41,36 @@ class Fit(NamedTuple):
         return f"does not fit: {needs}, but {gib(self.free or 0)} are free. {self.proposal}"
 
 
-def fit(recipe: Recipe, facts: Facts, length: int | None, free: int | None) -> Fit:
+def fit(recipe: Recipe, facts: Facts, load: Load, free: int | None) -> Fit:
     """Hold a recipe's memory against what is free."""
-    needs = needed(recipe, facts, length)
+    needs = needed(recipe, facts, load)
     if free is None:
         return Fit(None, needs, free)
     if needs <= free:
         return Fit(True, needs, free)
-    return Fit(False, needs, free, _proposal(recipe, facts, length, free))
+    return Fit(False, needs, free, _proposal(recipe, facts, load, free))
 
 
-def needed(recipe: Recipe, facts: Facts, length: int | None) -> int:
+def needed(recipe: Recipe, facts: Facts, load: Load) -> int:
     """Bytes that a training takes, program and gaps included."""
-    entries = ledger_of(recipe, facts, load_of(recipe, length))
-    return PROGRAM + int(SPARE * memory(recipe, entries).peak)
+    return PROGRAM + int(SPARE * memory(recipe, ledger_of(recipe, facts, load)).peak)
 
 
-def _proposal(recipe: Recipe, facts: Facts, length: int | None, free: int) -> str:
-    for words, changed in _changes(recipe, length):
-        need = needed(changed, facts, length)
+def _proposal(recipe: Recipe, facts: Facts, load: Load, free: int) -> str:
+    for words, changed, smaller in _changes(recipe, load):
+        need = needed(changed, facts, smaller)
         if need <= free:
             return f"Try {words} (it then needs {gib(need)})."
     return "Try a machine with more memory: not even the smallest model of this kind fits."
 
 
-def _changes(recipe: Recipe, length: int | None) -> Iterator[tuple[str, Recipe]]:
+def _changes(recipe: Recipe, load: Load) -> Iterator[tuple[str, Recipe, Load]]:
     """Yield changes, the mildest first."""
-    shards, load = recipe.training.shards, load_of(recipe, length)
-    while load.rows > 1:
+    shards, part = recipe.training.shards, load
+    while part.rows > 1:
         shards *= 2
-        changed = _with(recipe, "training", shards=shards)
-        load = load_of(changed, length)
-        yield f"--set training.shards={shards}", changed
+        part = load.parted(shards // recipe.training.shards)
+        yield f"--set training.shards={shards}", _with(recipe, "training", shards=shards), part
     width, inner = recipe.model.width, recipe.model.feed_forward
     heads = recipe.model.mixer.heads if isinstance(recipe.model.mixer, AttentionSettings) else 1
     smallest = _with(recipe, "training", shards=shards)
@@ -80,7 +78,7 @@ def _changes(recipe: Recipe, length: int | None) -> Iterator[tuple[str, Recipe]]
         width, inner = width // 2, max(1, inner // 2)
         both = f"--set model.width={width} --set model.feed_forward={inner}"
         changed = _with(smallest, "model", width=width, feed_forward=inner)
-        yield f"{both} --set training.shards={shards}", changed
+        yield f"{both} --set training.shards={shards}", changed, part
 
 
 def _with(recipe: Recipe, table: str, **values: Any) -> Recipe:  # noqa: ANN401 - any setting's

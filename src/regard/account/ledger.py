@@ -74,6 +74,19 @@ def headed(entries: Iterable[Entry]) -> Ledger:
     return [entry._replace(body=False, matrices=()) for entry in entries]
 
 
+def again(entries: Iterable[Entry]) -> Ledger:
+    """Book a pass through parts that another entry of the same step has learned already.
+
+    Its gradients are added to that one's, and are there beside them for a moment.
+    """
+    return [
+        entry._replace(
+            parameters=0, matrices=(), held=0, passing=entry.passing + entry.gradient_bytes
+        )
+        for entry in entries
+    ]
+
+
 def renamed(entries: Iterable[Entry], part: str, *, body: bool) -> Ledger:
     """Book entries of several kinds under one name."""
     return [entry._replace(part=part, body=body) for entry in entries]

@@ -13,7 +13,7 @@ from regard.account.heads import (
     replaced_head,
     token_head,
 )
-from regard.account.ledger import FLOAT, Entry, Ledger, Seq, renamed
+from regard.account.ledger import FLOAT, Entry, Ledger, Seq, again, renamed
 from regard.errors import UsageError
 from regard.recipe.model import ModelSettings
 from regard.recipe.narrower import generator_of, light_decoder_of
@@ -31,9 +31,20 @@ def ledger_of(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
     start = recipe.model.start
     if start.freeze and start.thaw_after is None and start.carry == "body":
         entries = [_frozen(entry) if entry.body else entry for entry in entries]
-    if recipe.training.consistency and recipe.task in PASSES_TWICE:
-        entries += [entry._replace(parameters=0, matrices=(), held=0) for entry in entries]
+    training = recipe.training
+    if (training.consistency or training.adversarial) and recipe.task in PASSES_TWICE:
+        second = [entry._replace(parameters=0, matrices=(), held=0) for entry in entries]
+        entries = [_sloped(entry) if training.adversarial else entry for entry in entries] + second
     return entries
+
+
+def _sloped(entry: Entry) -> Entry:
+    """Book the way back to what entered, which says where to push; matrices are left alone.
+
+    Scores are products of states on either side, and a norm's kernel does not ask what is wanted.
+    """
+    whole = entry.part in ("scores", "norms")
+    return entry._replace(again=entry.again + (entry.macs_back if whole else entry.macs))
 
 
 def _translation(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
@@ -67,7 +78,7 @@ def _labelled(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
     model = recipe.model
     if model.documents.read == "sentences":
         told = label_logits(model.ends_in, facts.labels, load.rows)
-        return [*hierarchy(model, facts, load.seq), told]
+        return [*hierarchy(model, facts, load), told]
     return [
         *_body(model, facts, load.seq, causal=bool(model.causal)),
         *label_head(model, facts.labels, load.seq),
@@ -81,25 +92,20 @@ def _document_pretraining(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
 
 def _retrieval(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
     """Texts that ask and texts that answer pass the same body, then meet."""
-    model, settings = recipe.model, recipe.retrieval
-    asking = Seq(load.rows, min(load.length, settings.asking[1] + MARKS))
-    answering = Seq(load.rows * (1 + settings.hard_negatives), load.length)
-    entries: Ledger = []
-    for seq in (asking, answering):
-        passed = _body(model, facts, seq, causal=bool(model.causal))
-        if settings.term_weights == "even":
-            passed += label_head(model, 0, seq)
-        else:
-            passed.append(_weighted(facts, model, seq, learns=settings.term_weights == "learned"))
-        entries += (
-            [once._replace(parameters=0, matrices=()) for once in passed] if entries else passed
-        )
+    model = recipe.model
+    passed = [_one_side(recipe, facts, seq) for seq in (load.asking, load.seq)]
     wide = 2 * model.width if model.head.pooling == "mean-max" else model.ends_in
-    return [*entries, Entry("likeness", 0, asking.rows * answering.rows * wide, body=False)]
+    # What answers is passed last, so the way back meets it first: there gradients appear.
+    likeness = Entry("likeness", 0, load.asking.rows * load.rows * wide, body=False)
+    return [*again(passed[0]), *passed[1], likeness]
 
 
-MARKS = 2
-"""[CLS] and [SEP]."""
+def _one_side(recipe: Recipe, facts: Facts, seq: Seq) -> Ledger:
+    model, settings = recipe.model, recipe.retrieval
+    passed = _body(model, facts, seq, causal=bool(model.causal))
+    if settings.term_weights == "even":
+        return [*passed, *label_head(model, 0, seq)]
+    return [*passed, _weighted(facts, model, seq, learns=settings.term_weights == "learned")]
 
 
 def _weighted(facts: Facts, model: ModelSettings, seq: Seq, *, learns: bool) -> Entry:

@@ -53,10 +53,9 @@ class Account(NamedTuple):
         }
 
 
-def account(recipe: Recipe, facts: Facts | None = None, *, length: int | None = None) -> Account:
-    """Account for a recipe, of texts with ``length`` tokens."""
-    known = facts or facts_of(recipe)
-    load = load_of(recipe, length)
+def account(recipe: Recipe, facts: Facts | None = None, load: Load | None = None) -> Account:
+    """Account for a recipe, of a batch that looks like ``load``."""
+    known, load = facts or facts_of(recipe), load or load_of(recipe)
     entries = ledger_of(recipe, known, load)
     return Account(
         recipe.task,

@@ -1,7 +1,7 @@
 """``regard account``: what a recipe or a run costs, layers side by side, and totals explained."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperGroup
@@ -10,10 +10,10 @@ from regard.cli.account_screen import show_account, show_explanations, show_laye
 from regard.cli.options import AsJson, Sets
 from regard.cli.screen import print_json
 from regard.cli.verbs import put
-from regard.errors import UsageError
+from regard.errors import RegardError, UsageError
 
 if TYPE_CHECKING:
-    from regard.account.facts import Facts
+    from regard.account.facts import Facts, Load
     from regard.account.time import Pace
     from regard.recipe.recipe import Recipe
 
@@ -48,21 +48,21 @@ def of(
     ],
     sets: Sets = [],  # noqa: B006 - typer reads the default, nobody changes it
     length: Annotated[
-        int | None, typer.Option(min=1, help="Tokens of a text, where the recipe leaves it open.")
+        int | None, typer.Option(min=1, help="Tokens of a text, instead of the data's.")
     ] = None,
     data: Annotated[
-        bool, typer.Option("--data", help="Read the data too: true lengths, steps of the budget.")
+        bool, typer.Option("--data", help="Read all of the data, not just its beginning.")
     ] = False,
     timed: Annotated[
-        bool, typer.Option("--time/--no-time", help="Take a few steps on made-up text to time it.")
+        bool, typer.Option("--time/--no-time", help="Take a few steps to time it.")
     ] = True,
     html: Html = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what a recipe or a run costs: parameters by part, FLOPs, memory, time, and if it fits.
 
-    Everything but the time follows from the recipe by formula: no data, no model. The time comes
-    from a few real steps on made-up text; a run knows its own.
+    Everything but the time follows from the recipe by formula, for texts as long as those the data
+    begins with. The time comes from a few real steps on them; a run knows its own.
 
     Examples:
         regard account scenes
@@ -77,13 +77,9 @@ def of(
     from regard.account.time import as_json as time_as_json
 
     _free(html)
-    recipe, facts, pace = _found(source, sets, data=data)
-    accounted = account(recipe, facts, length=length)
-    if timed and pace is None:
-        from regard.training.rehearsal import pace as rehearse
-
-        pace = rehearse(recipe, accounted.facts, length)
-    fitting = fit(recipe, accounted.facts, length, memory_free())
+    recipe, facts, load, pace = _found(source, sets, Wanted(length, data, timed))
+    accounted = account(recipe, facts, load)
+    fitting = fit(recipe, facts, load, memory_free())
     if html is not None:
         from regard.explain.costs import account_page
 
@@ -194,14 +190,23 @@ def audit(
         show_explanations(published, found)
 
 
+class Wanted(NamedTuple):
+    """How an account is to be found."""
+
+    length: int | None
+    data: bool
+    timed: bool
+
+
 def _found(
-    source: str, sets: list[str], *, data: bool
-) -> tuple["Recipe", "Facts | None", "Pace | None"]:
-    """Open a recipe, or a run with what it knows; read the recipe's data where that is asked."""
+    source: str, sets: list[str], wanted: Wanted
+) -> tuple["Recipe", "Facts", "Load", "Pace | None"]:
+    """Open a recipe or a run, and find out what it settles, its batches and how fast it goes."""
+    from regard.account.facts import load_of
     from regard.recipe.load import load
 
     if (Path(source) / "regard.json").is_file():
-        if sets or data:
+        if sets or wanted.data:
             raise UsageError(
                 "a run is what it is. --set and --data are for recipes.",
                 f"Write: regard account {source}",
@@ -210,13 +215,42 @@ def _found(
         from regard.run import Run
 
         run = Run(Path(source))
-        return run.recipe, facts_of_run(run), pace_of_run(run)
-    recipe = load(source, sets)
-    if not data:
-        return recipe, None, None
-    from regard.training.rehearsal import pace_on_data
+        own = load_of(run.recipe, wanted.length)
+        return run.recipe, facts_of_run(run), own, pace_of_run(run)
+    return _rehearsed(load(source, sets), wanted)
 
-    return pace_on_data(recipe)
+
+def _rehearsed(recipe: "Recipe", wanted: Wanted) -> tuple["Recipe", "Facts", "Load", "Pace | None"]:
+    """Read the data or its beginning; where nothing is there or a length is told, assume it."""
+    from regard.account.facts import unread
+
+    if wanted.data:
+        from regard.training.rehearsal import on_data
+
+        return on_data(recipe)
+    why = "the data is not there"
+    if wanted.length is None and _is_there(recipe):
+        from regard.training.rehearsal import on_first_texts
+
+        try:
+            return on_first_texts(recipe, timed=wanted.timed)
+        except (RegardError, OSError):
+            why = "the data cannot be read"
+    facts, load = unread(recipe, wanted.length, why)
+    if not wanted.timed:
+        return recipe, facts, load, None
+    from regard.training.rehearsal import on_made_up
+
+    return recipe, facts, load, on_made_up(recipe, facts, load)
+
+
+def _is_there(recipe: "Recipe") -> bool:
+    """Say whether there is data to look at, without waiting for what would look."""
+    from regard.data.source import WORLD
+
+    return all(
+        name.startswith(WORLD) or Path(name).expanduser().exists() for name in recipe.data.train
+    )
 
 
 def _free(file: Path | None) -> None:

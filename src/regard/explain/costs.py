@@ -24,10 +24,12 @@ def facts_of_run(run: Run) -> Facts:
     return observed(run.model, run.tokenizer.size)
 
 
-def pace_of_run(run: Run) -> Pace:
-    """Say how fast a run's own steps went."""
+def pace_of_run(run: Run) -> Pace | None:
+    """Say how fast a run's own steps went; an imported one took none."""
     training = run.metrics["training"]
-    steps = max(1, training["steps"])
+    steps = training["steps"]
+    if not steps:
+        return None
     measured = [line for line in run.journal if line["event"] == "evaluation" and line["epochs"]]
     epoch = round(measured[-1]["step"] / measured[-1]["epochs"]) if measured else None
     return Pace(training["seconds"] / steps, training["tokens"] / steps, "this run's own", epoch)
