@@ -2,19 +2,23 @@
 
     python bench/documents.py world  [--seeds 1 2 3 4 5] [--budget "1500 steps"]
     python bench/documents.py real DATA [--sets yelp bbc imdb] [--seeds ...] [--budget "6 epochs"]
+    python bench/documents.py real DATA --sets bbc --folds 5 --seeds 1
     python bench/documents.py penalty [--seeds 1 2 3] [--budget "600 steps"]
     python bench/documents.py third
 
 ``world``: on the reviews that the package writes itself, how often the sentence looked at most is one
 that gives the rating, and how often the rating is right, on reviews that need one sentence and on
-those that need two. ``real``: four models beside the bag of n-grams, on the same held-out texts.
+those that need two. ``real``: four models beside the bag of n-grams, on the same held-out texts; with
+``--folds``, on every text once, learned from the others.
 ``penalty``: how alike hops look, by kind and weight of the penalty. ``third``: what all pairs of hops
 cost to compare, by Frobenius norm and by KL, in three ways each (D1's "one third of the computation").
 """
 
 import argparse
+import gzip
 import json
 import time
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -137,28 +141,57 @@ def files_of(root, name):
     return {**files, "fields": ["text", "label"], "holdout": 0.03}
 
 
+def divisions(options, name):
+    """Give what to learn from and what to measure on: as it came, or every text once."""
+    files = files_of(options.data, name)
+    if not options.folds:
+        yield "", files
+        return
+    lines = []
+    for part in ("train", "test"):
+        with gzip.open(files[part][0], "rb") as file:
+            lines += file
+    texts = [json.loads(line)["text"].split() for line in lines]
+    home = [zlib.crc32(" ".join(words).encode()) % options.folds for words in texts]  # copies too
+    for fold in range(options.folds):
+        folder = options.runs / "folds" / f"{name}-{fold}"
+        folder.mkdir(parents=True, exist_ok=True)
+        for part in ("train", "test"):
+            kept = [
+                o for o, at in zip(lines, home, strict=True) if (at == fold) == (part == "test")
+            ]
+            (folder / f"{part}.jsonl").write_bytes(b"".join(kept))
+        yield (
+            f"-fold{fold}",
+            {**files, **{part: [str(folder / f"{part}.jsonl")] for part in ("train", "test")}},
+        )
+
+
 def real(options):
     """Four models beside the bag of n-grams, on real texts."""
     found = {}
-    for name in options.sets:
-        data, budget = files_of(options.data, name), options.budget or BUDGETS[name]
-        for seed in options.seeds:
-            for model in options.models:
-                recipe = recipe_of(
-                    model, seed=seed, budget=budget, threads=options.threads, data=data
-                )
-                run = trained(recipe, options.runs / f"{name}-{model}-{seed}")
-                scores = run.summary["metrics"]
-                beside = scores["baseline"], scores["together"]
-                row = [100 * each["accuracy"] for each in (scores, *beside)]
-                seconds = run.summary["seconds"]
-                print(
-                    f"  {name} {model} seed {seed}: {row[0]:.1f} (baseline {row[1]:.1f}, together "
-                    f"{row[2]:.1f}) in {seconds:.0f} s"
-                )
-                found.setdefault(f"{name}: {model}", []).append(row[0])
-                found.setdefault(f"{name}: {model}, together with baseline", []).append(row[2])
-            found.setdefault(f"{name}: baseline", []).append(row[1])  # its holdout is the seed's
+    turns = (
+        (name, fold, data, seed)
+        for name in options.sets
+        for fold, data in divisions(options, name)
+        for seed in options.seeds
+    )
+    for name, fold, data, seed in turns:
+        budget = options.budget or BUDGETS[name]
+        for model in options.models:
+            recipe = recipe_of(model, seed=seed, budget=budget, threads=options.threads, data=data)
+            run = trained(recipe, options.runs / f"{name}-{model}-{seed}{fold}")
+            scores = run.summary["metrics"]
+            beside = scores["baseline"], scores["together"]
+            row = [100 * each["accuracy"] for each in (scores, *beside)]
+            seconds = run.summary["seconds"]
+            print(
+                f"  {name}{fold} {model} seed {seed}: {row[0]:.1f} (baseline {row[1]:.1f}, together "
+                f"{row[2]:.1f}) in {seconds:.0f} s"
+            )
+            found.setdefault(f"{name}: {model}", []).append(row[0])
+            found.setdefault(f"{name}: {model}, together with baseline", []).append(row[2])
+        found.setdefault(f"{name}: baseline", []).append(row[1])  # its holdout is the seed's
     return found
 
 
@@ -281,6 +314,7 @@ def main():
         if kind is real:
             one.add_argument("data", type=Path)
             one.add_argument("--sets", nargs="+", default=list(BUDGETS), choices=list(BUDGETS))
+            one.add_argument("--folds", type=int, default=0, help="measure every text, in parts")
             one.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
         one.add_argument("--seeds", type=int, nargs="+", default=seeds)
         one.add_argument("--budget", default=budget)
