@@ -36,7 +36,7 @@ def test_the_papers_models_are_counted_by_name(capsys, name, part, number):
 def test_scripts_find_the_names_they_rely_on(capsys):
     sets = ["--set", "model.width=16", "--set", "model.feed_forward=16"]
     sets += ["--set", "training.batch_tokens=256", "--set", "text.vocabulary=300"]
-    found = told(capsys, "scenes", *sets)
+    found = told(capsys, "scenes", "--length", "29", *sets)
     assert found["flops"]["step"] > found["flops"]["forward"] > 0
     assert found["memory"]["peak"] > found["memory"]["activations"] > 0
     assert found["seconds"]["step"] > 0
@@ -52,7 +52,7 @@ def test_a_length_changes_the_operations_and_not_the_parameters(capsys):
 
 
 def test_people_see_shares_and_whether_it_fits(capsys):
-    assert main(["account", "scenes", "--no-time"]) == 0
+    assert main(["account", "scenes", "--no-time", "--length", "29"]) == 0
     shown = capsys.readouterr().out
     assert "1,043,968 parameters" in shown
     assert "█" in shown
@@ -116,7 +116,7 @@ def test_nothing_is_overwritten(capsys, tmp_path):
     assert "exists" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [["scenes", "--no-time"], ["layers"]])
+@pytest.mark.parametrize("words", [["scenes", "--no-time", "--length", "29"], ["layers"]])
 def test_a_page_has_curves_and_calls_nobody(tmp_path, words):
     page = tmp_path / "page.html"
     assert main(["account", *words, "--html", str(page)]) == 0
@@ -125,6 +125,13 @@ def test_a_page_has_curves_and_calls_nobody(tmp_path, words):
     assert "self-attention" in text
     assert "://" not in text.replace("http://www.w3.org/2000/svg", "")
     assert "<script" not in text
+
+
+@pytest.mark.parametrize(("recipe", "drawn"), [("lab-sentiment", True), ("self-attentive", False)])
+def test_attentions_share_is_drawn_where_there_is_attention(tmp_path, recipe, drawn):
+    page = tmp_path / "page.html"
+    assert main(["account", recipe, "--no-time", "--length", "17", "--html", str(page)]) == 0
+    assert ("share of a forward pass" in page.read_text(encoding="utf-8")) == drawn
 
 
 def test_formulas_do_not_wait_for_torch():

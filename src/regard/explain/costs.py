@@ -75,19 +75,22 @@ def account_page(source: str, recipe: Recipe, found: Account, pace: Pace | None)
         summary += f" A step takes {told(pace.step)} here ({pace.how})."
         if budget.seconds is not None:
             summary += f" The budget, {recipe.training.budget}, takes {told(budget.seconds)}."
-    shares = Line(
-        "scores and what is seen", list(found.shares), [100 * s for s in found.shares.values()]
-    )
     size = Size(load.length, recipe.model.width)
-    drawn = _chart([shares], "share of a forward pass, percent", "tokens")
     parts = {
         "Parameters": _table("part", "parameters", found.parameters.parts),
         "Operations": _table("part", "FLOPs forward", flops.parts),
         "Memory": _rows(("what", "size"), [(n, gib(b)) for n, b in memory._asdict().items() if b]),
-        "By length": tag("div", drawn, _layer_curves(size), class_="charts"),
+        "By length": tag("div", _shares(found), _layer_curves(size), class_="charts"),
         "Assumed": "".join(tag("p", text(one)) for one in found.facts.assumed),
     }
     return page(source, summary, parts, version=__version__, kind="Account")
+
+
+def _shares(found: Account) -> str:
+    """Draw what attention's scores take, by length; nothing for a model that has none."""
+    percent = [100 * share for share in found.shares.values()]
+    line = Line("scores and what is seen", list(found.shares), percent)
+    return _chart([line], "share of a forward pass, percent", "tokens") if any(percent) else ""
 
 
 def layers_page(size: Size) -> str:
