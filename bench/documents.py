@@ -2,14 +2,15 @@
 
     python bench/documents.py world  [--seeds 1 2 3 4 5] [--budget "1500 steps"]
     python bench/documents.py real DATA [--sets yelp bbc imdb] [--seeds ...] [--budget "6 epochs"]
-    python bench/documents.py real DATA --sets bbc --folds 5 --seeds 1
+    python bench/documents.py real DATA --sets bbc --folds 5 --seeds 1 --models vectors transformer
     python bench/documents.py penalty [--seeds 1 2 3] [--budget "600 steps"]
     python bench/documents.py third
 
 ``world``: on the reviews that the package writes itself, how often the sentence looked at most is one
 that gives the rating, and how often the rating is right, on reviews that need one sentence and on
 those that need two. ``real``: four models beside the bag of n-grams, on the same held-out texts; with
-``--folds``, on every text once, learned from the others.
+``--folds``, on every text once, learned from the others. ``vectors`` begins from vectors learned without
+labels, from the same texts and other news.
 ``penalty``: how alike hops look, by kind and weight of the penalty. ``third``: what all pairs of hops
 cost to compare, by Frobenius norm and by KL, in three ways each (D1's "one third of the computation").
 """
@@ -141,6 +142,31 @@ def files_of(root, name):
     return {**files, "fields": ["text", "label"], "holdout": 0.03}
 
 
+def from_vectors(options, data, *, seed, folder):
+    """Learn vectors from the texts to learn from and other news, then go on from them."""
+    tables = load("reviews-pretraining").model_dump(mode="json", exclude_unset=True)
+    news = str(options.data / "agnews" / "train.jsonl.gz")
+    tables["data"] |= {"train": [*data["train"], news], "valid": [], "holdout": 0.03}
+    tables["training"] |= {"budget": "8 epochs", "threads": options.threads, "batch_tokens": 8192}
+    tables["model"]["embedding"] |= {"ngram_rows": 65536}
+    trained(make(tables), folder)
+    training = {"batch_tokens": 8192, "label_smoothing": 0.1, "evaluations": 1, "checkpoints": 1}
+    training |= {"budget": options.budget or "10 epochs", "threads": options.threads}
+    return make(
+        {
+            "task": "classification",
+            "seed": seed,
+            "data": data,
+            "text": {"longest": 1024, "overlong": "head-tail"},
+            "model": {
+                "start": {"run": str(folder)},
+                "head": {"pooling": "mean", "norm": True, "dropout": 0.5},
+            },
+            "training": {**training, "optimizer": {"rate": 2e-3, "weight_decay": 0.0}},
+        }
+    )
+
+
 def divisions(options, name):
     """Give what to learn from and what to measure on: as it came, or every text once."""
     files = files_of(options.data, name)
@@ -179,8 +205,13 @@ def real(options):
     for name, fold, data, seed in turns:
         budget = options.budget or BUDGETS[name]
         for model in options.models:
-            recipe = recipe_of(model, seed=seed, budget=budget, threads=options.threads, data=data)
-            run = trained(recipe, options.runs / f"{name}-{model}-{seed}{fold}")
+            folder = options.runs / f"{name}-{model}-{seed}{fold}"
+            if model == "vectors":
+                recipe = from_vectors(options, data, seed=seed, folder=Path(f"{folder}-before"))
+            else:
+                threads = options.threads
+                recipe = recipe_of(model, seed=seed, budget=budget, threads=threads, data=data)
+            run = trained(recipe, folder)
             scores = run.summary["metrics"]
             beside = scores["baseline"], scores["together"]
             row = [100 * each["accuracy"] for each in (scores, *beside)]
@@ -315,7 +346,9 @@ def main():
             one.add_argument("data", type=Path)
             one.add_argument("--sets", nargs="+", default=list(BUDGETS), choices=list(BUDGETS))
             one.add_argument("--folds", type=int, default=0, help="measure every text, in parts")
-            one.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
+            one.add_argument(
+                "--models", nargs="+", default=list(MODELS), choices=[*MODELS, "vectors"]
+            )
         one.add_argument("--seeds", type=int, nargs="+", default=seeds)
         one.add_argument("--budget", default=budget)
         one.add_argument("--threads", type=int, default=1)
