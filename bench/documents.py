@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from runs import trained
+from runs import spread, trained
 from torch.utils.flop_counter import FlopCounterMode
 
 from regard.data.batch import pad
@@ -32,7 +32,6 @@ from regard.data.worlds.reviews import reviews
 from regard.layers.diversity import mean_overlap
 from regard.layers.tap import listen
 from regard.recipe.load import load, make
-from regard.tasks.significance import interval
 from regard.text import special
 
 MODELS = ("documents-han", "documents-context", "self-attentive", "transformer")
@@ -326,9 +325,7 @@ def tell(found):
     wide = max(map(len, found))
     print()
     for name, values in found.items():
-        each = interval(values)
-        half = "" if each.half is None else f" ± {each.half:.2f}"
-        print(f"{name:<{wide}}  {each.mean:7.2f}{half}   (n = {len(values)})")
+        print(f"{name:<{wide}}  {spread(values)}   (n = {len(values)})")
 
 
 def main():

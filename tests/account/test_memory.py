@@ -52,6 +52,18 @@ def test_the_fullest_moment_is_known_within_a_tenth(name, staged):
     assert found == pytest.approx(measured, rel=WITHIN)
 
 
+@pytest.mark.parametrize(
+    ("name", "twice"),
+    [("reviews-scratch", "adversarial=0.02"), ("sentence-pairs", "consistency=1.0")],
+)
+def test_it_is_where_texts_are_read_twice(name, twice, staged):
+    recipe = load(name, [*CASES[name], f"training.{twice}"])
+    once = load(name, CASES[name])
+    found, measured = predicted_and_measured(recipe, lambda: staged(recipe, vocabulary=2003))
+    assert found == pytest.approx(measured, rel=WITHIN)
+    assert found > predicted_and_measured(once, lambda: staged(once, vocabulary=2003))[0]
+
+
 @pytest.mark.parametrize("name", ["documents-han", "documents-context"])
 def test_it_is_for_uneven_sentences(name, staged_on_documents):
     recipe = load(name, ["training.batch_tokens=1021"])

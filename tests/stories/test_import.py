@@ -165,6 +165,11 @@ def test_what_is_imported_cannot_be_trained_again_but_named(fresh, refused):
     refused(2, call, "both say where the parameters begin")
 
 
+def test_there_is_no_data_to_check(fresh, refused):
+    recipe = fresh / "imported" / "recipe.toml"
+    refused(2, ["check", str(recipe)], "imported run", "no data")
+
+
 def test_a_model_that_writes_cannot_begin_from_it(fresh, refused):
     text = RECIPE.format(freeze="false").replace("classification", "language-modelling")
     (fresh / "recipe.toml").write_text(

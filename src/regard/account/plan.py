@@ -33,8 +33,8 @@ def ledger_of(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
         entries = [_frozen(entry) if entry.body else entry for entry in entries]
     training = recipe.training
     if (training.consistency or training.adversarial) and recipe.task in PASSES_TWICE:
-        second = [entry._replace(parameters=0, matrices=(), held=0) for entry in entries]
-        entries = [_sloped(entry) if training.adversarial else entry for entry in entries] + second
+        first = [_sloped(entry) if training.adversarial else entry for entry in entries]
+        entries = [*again(first), *entries]  # the way back meets the second pass first
     return entries
 
 

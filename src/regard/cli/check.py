@@ -9,6 +9,7 @@ import typer
 
 from regard.cli.options import AsJson, Sets
 from regard.cli.screen import clean, console, print_json, print_text
+from regard.errors import UsageError
 
 if TYPE_CHECKING:
     from regard.data.check import Finding, Report
@@ -40,6 +41,11 @@ def check(
 
     settings = load(recipe, sets)
     data = settings.data
+    if not data.train:
+        raise UsageError(
+            f"{recipe} is the recipe of an imported run, which has no data.",
+            "Check the recipe that you want to train by.",
+        )
     long = data.format == "whole" or settings.task in ("summarization", "denoising")
     splits = {"train": data.train, "valid": data.valid, "test": data.test}
     task = TASKS[settings.task]

@@ -34,6 +34,7 @@ def import_(
 
     """
     from regard.explain.imported import write_report
+    from regard.interop.card import ASKED
     from regard.interop.take import import_folder
 
     made = import_folder(folder, run, task=task, look=write_report)
@@ -49,5 +50,4 @@ def import_(
             + (f"; left out: {left}" if left else "")
         )
     )
-    asked = "a text" if made.recipe.task == "retrieval" else "A [MASK] of bread."
-    print_text(f'next: regard predict {run} "{asked}"')
+    print_text(f'next: regard predict {run} "{ASKED[made.recipe.task]}"')

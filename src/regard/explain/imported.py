@@ -1,10 +1,9 @@
 """The report of a run that was imported: what it is and where it comes from; it has no scores."""
 
-import platform
-
 from regard.explain.costs import run_facts
 from regard.explain.draw.html import report_page
 from regard.explain.draw.page import ReportData
+from regard.explain.report import made_with
 from regard.run import REPORT, Run, seal, write_whole
 
 
@@ -39,10 +38,7 @@ def report_data(run: Run) -> ReportData:
             ("left out", ", ".join(facts["left_out"]) or "nothing"),
         ],
         cost=run_facts(run),
-        environment=[
-            ("machine", platform.machine()),
-            *((name, version) for name, version in run.facts["versions"].items()),
-        ],
+        environment=made_with(run),
         commands=[
             ("ask it", f'regard predict {run.folder} "a text"'),
             ("see where it looked", f'regard explain {run.folder} "a text"'),

@@ -97,8 +97,7 @@ def report_data(run: Run) -> ReportData:
             ("seconds of training", f"{training['seconds']:.0f}"),
             ("tokens per second", f"{training['tokens_per_second']:,.0f}"),
             ("threads", str(training["threads"])),
-            ("machine", platform.machine()),
-            *((name, version) for name, version in run.facts["versions"].items()),
+            *made_with(run),
         ],
         commands=[
             ("ask it", f'regard predict {run.folder} "a text"'),
@@ -108,6 +107,11 @@ def report_data(run: Run) -> ReportData:
         ],
         version=run.facts["regard"],
     )
+
+
+def made_with(run: Run) -> list[tuple[str, str]]:
+    """Name the machine and the versions that a run was written with."""
+    return [("machine", platform.machine()), *run.facts["versions"].items()]
 
 
 def _summary(run: Run) -> str:

@@ -7,6 +7,7 @@ from regard.recipe.recipe import Recipe
 
 TAGS = {"retrieval": "sentence-similarity", "masked-pretraining": "fill-mask"}
 ASKED = {"retrieval": "a text", "masked-pretraining": "A [MASK] of bread."}
+"""What a run of each task may be asked, for a first try."""
 
 
 def imported_card(recipe: Recipe, facts: Mapping[str, Any]) -> str:

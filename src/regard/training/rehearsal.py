@@ -23,7 +23,7 @@ from regard.account.time import Pace, extrapolated
 from regard.data.stream import AnyStream
 from regard.recipe.recipe import ENCODER_DECODERS, Recipe
 from regard.tasks.from_recipe import make_task
-from regard.training.made_up import Pages, made_up
+from regard.training.made_up import Pages, alone, made_up
 from regard.training.optimizer import make_optimizers
 from regard.training.preparation import Prepared, prepare
 from regard.training.randomness import INITIALISATION, SEGMENTATION, seed_torch
@@ -75,8 +75,9 @@ def on_made_up(recipe: Recipe, facts: Facts, load: Load) -> Pace:
 
 def on_data(recipe: Recipe) -> Rehearsed:
     """Read all of the data as training does, and time steps on it."""
-    prepared = prepare(recipe, Nobody())
-    recipe, loads = prepared.task.recipe, loads_of(prepared)
+    prepared = prepare(alone(recipe), Nobody())
+    recipe = recipe.model_copy(update={"data": prepared.task.recipe.data})
+    loads = loads_of(prepared)
     _, state = on_stage(recipe, prepared)
     facts = observed(state.model, prepared.task.tokenizer.size)
     facts = facts._replace(assumed=told_lengths(recipe, loads, "all texts of the data"))
