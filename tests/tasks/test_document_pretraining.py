@@ -116,6 +116,9 @@ def test_of_several_labels_the_one_that_a_word_tells_best_counts():
     worth = worth_asking(texts, labels, size=6)
     assert worth[[1, 2, 3]].tolist() == [1.0, 1.0, 1.0]
     assert worth[4] == pytest.approx(LEAST)
+    # Word 1 says little for x or y, and much against z.
+    against = worth_asking([[1, 4], [1, 4], [4]] * 40, [["x"], ["y"], ["z"]] * 40, size=6)
+    assert against[1] == 1.0
 
 
 def labelled(tmp_path, **sides):

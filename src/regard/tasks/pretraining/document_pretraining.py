@@ -171,9 +171,8 @@ class DocumentPretraining(Task):
 
     def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         self.frequencies = parameters["frequencies"]
-        self.asking = parameters.get(
-            "asking", keep(self.frequencies)
-        )  # as runs had it that did not keep it
+        kept = keep(self.frequencies)  # what runs asked by that did not yet write it down
+        self.asking = parameters.get("asking", kept)
 
     @torch.inference_mode()
     def measure(self, model: Classifier, examples: Sequence[Texts], *, quick: bool) -> Measured:
