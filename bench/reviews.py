@@ -4,9 +4,8 @@
 
 The recipe `reviews-pretraining` reads all reviews but those measured on, once. Then, for every
 number of labels and every seed (which also draws the labelled reviews), a classifier learns from the
-pretrained vectors, kept as they are; from the same, learning on; the same model from a random start;
-and from vectors pretrained anew, kept, that were asked for the words which tell those labels apart
-(``data.labelled``). Each stands beside the bag of n-grams learned from the same labels, and both together.
+pretrained vectors, kept as they are; from the same, learning on; and the same model from a random
+start. Each stands beside the bag of n-grams learned from the same labels, and both together.
 """
 
 import argparse
@@ -20,8 +19,7 @@ from runs import trained
 from regard.recipe.load import load, make
 from regard.tasks.significance import interval
 
-LED = "led by labels, kept"
-STARTS = ("pretrained, kept", "pretrained", "random", LED)
+STARTS = ("pretrained, kept", "pretrained", "random")
 EPOCHS = {100: 40, 1000: 20}
 """Few labels are read more often; any larger number, three times."""
 
@@ -37,7 +35,7 @@ def labelled(data, count, seed, folder):
 
 
 def classifier(options, file, count, *, seed, start, body):
-    kept = start.endswith("kept")
+    kept = start == "pretrained, kept"
     model = body.recipe.model.model_dump(mode="json", exclude={"start"}, exclude_defaults=True)
     begins = {"start": {"run": str(body.folder), "freeze": kept}}
     epochs = EPOCHS.get(count, 3)
@@ -67,15 +65,15 @@ def classifier(options, file, count, *, seed, start, body):
     )
 
 
-def pretrained(options, name="pretrained", labels=()):
+def pretrained(options):
     recipe = load("reviews-pretraining").model_dump(mode="json", exclude_unset=True)
     files = {
         "train": [str(options.data / f"{part}.jsonl.gz") for part in ("train", "unlabelled")],
         "valid": [str(options.data / "dev.jsonl.gz")],
     }
-    recipe["data"] |= {**files, "labelled": [str(file) for file in labels]}
+    recipe["data"] |= files
     recipe["training"]["threads"] = options.threads
-    return trained(make(recipe), options.runs / name)
+    return trained(make(recipe), options.runs / "pretrained")
 
 
 def measure(options):
@@ -88,10 +86,9 @@ def measure(options):
         seeds = options.seeds if count < 20_000 else options.seeds[:1]
         for seed in seeds:
             file = labelled(options.data, count, seed, options.runs)
-            for start in options.starts:
-                begun = pretrained(options, f"led-{count}-{seed}", [file]) if start == LED else body
-                recipe = classifier(options, file, count, seed=seed, start=start, body=begun)
-                name = f"{start.replace(', ', '-').replace(' ', '-')}-{count}-{seed}"
+            for start in STARTS:
+                recipe = classifier(options, file, count, seed=seed, start=start, body=body)
+                name = f"{start.replace(', ', '-')}-{count}-{seed}"
                 metrics = trained(recipe, options.runs / name).summary["metrics"]
                 kinds = {
                     start: metrics["accuracy"],
@@ -109,7 +106,6 @@ def main():
     parser.add_argument("data", type=Path)
     parser.add_argument("--labels", type=int, nargs="+", default=[100, 1000, 22500])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--starts", nargs="+", default=STARTS, choices=STARTS)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--runs", type=Path, default=Path("runs/reviews"))
     parser.add_argument("--json", type=Path)

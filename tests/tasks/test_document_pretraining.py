@@ -1,18 +1,14 @@
 """A body that tells the words of another part: parted as said, by frequency at first, then better."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
 
 from regard.data.store import Store
-from regard.errors import DataError, RecipeError
 from regard.recipe.load import make
 from regard.tasks.from_recipe import examples, make_task, make_tokenizer
-from regard.tasks.pretraining.document_pretraining import FREQUENT, keep
-from regard.tasks.pretraining.telling_words import LEAST, worth_asking
+from regard.tasks.pretraining.document_pretraining import FREQUENT, asked_for, keep
 from regard.text import special
 from regard.training.train import train
 
@@ -67,7 +63,7 @@ def ready(tmp_path):
 
 def test_what_is_told_was_not_read_and_what_is_read_is_the_longer_side(ready):
     task, *_ = ready
-    task.asking = torch.ones(1000)  # every word is asked for
+    task.frequencies = torch.full((1000,), 1e-9)  # so rare that every word is asked for
     rng = np.random.default_rng(0)
     for length in (1, 2, 7, 16, 40):
         for _ in range(20):
@@ -90,73 +86,7 @@ def test_frequent_words_are_asked_for_less():
         rtol=1e-6,
         atol=0,
     )
-
-
-def test_words_are_asked_for_as_often_as_they_stand_and_are_kept(ready):
-    task, *_ = ready
-    assert_close(task.asked_for, (share := task.frequencies * task.asking) / share.sum())
-    assert_close(task.asking, keep(task.frequencies))
-
-
-def test_a_word_is_worth_what_it_leans_beyond_chance():
-    texts = [[3, 5, 5], [3, 5], [3, 7], [7, 3]]
-    worth = worth_asking(texts, [["a"], ["a"], ["b"], ["b"]], size=8)
-    # Of the texts, a's hold 3 and 5 twice each, b's 3 and 7; one is added to each count.
-    with_a, with_b = np.array([1, 1, 1, 3, 1, 3, 1, 1]), np.array([1, 1, 1, 3, 1, 1, 1, 3])
-    ratio = np.log(with_a / with_a.sum()) - np.log(with_b / with_b.sum())
-    beyond = np.abs(ratio) - np.sqrt(1 / with_a + 1 / with_b)
-    assert_close(worth.numpy(), np.clip(beyond / 0.5, LEAST, 1).astype(np.float32))
-    many = worth_asking(texts * 50, [["a"], ["a"], ["b"], ["b"]] * 50, size=8)
-    assert many[[5, 7]].tolist() == [1.0, 1.0]
-    assert many[3] == pytest.approx(LEAST)
-
-
-def test_of_several_labels_the_one_that_a_word_tells_best_counts():
-    texts, labels = [[1, 4], [2, 4], [3, 4]] * 40, [["x", "y"], ["y", "z"], ["z", "x"]] * 40
-    worth = worth_asking(texts, labels, size=6)
-    assert worth[[1, 2, 3]].tolist() == [1.0, 1.0, 1.0]
-    assert worth[4] == pytest.approx(LEAST)
-    # Word 1 says little for x or y, and much against z.
-    against = worth_asking([[1, 4], [1, 4], [4]] * 40, [["x"], ["y"], ["z"]] * 40, size=6)
-    assert against[1] == 1.0
-
-
-def labelled(tmp_path, **sides):
-    rows = (
-        json.dumps({"text": f"the {word} a", "label": side})
-        for side, words in sides.items()
-        for word in 30 * words.split()
-    )
-    (tmp_path / "labelled.jsonl").write_text("\n".join(rows) + "\n")
-    return str(tmp_path / "labelled.jsonl")
-
-
-def test_what_are_no_labels_is_refused_and_nothing_is_written(tmp_path):
-    settings = recipe(tmp_path, data={"labelled": [labelled(tmp_path, sea=SEA)]})
-    with pytest.raises(DataError, match="at least two labels"):
-        train(settings, tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-    with pytest.raises(RecipeError, match=r"data\.labelled has no effect"):
-        recipe(tmp_path, data={"labelled": ["some.jsonl"]}, task="language-modelling")
-
-
-def test_a_run_from_before_is_measured_as_it_was(ready):
-    task, model, _, texts = ready
-    before = task.measure(model, [(text,) for text in texts], quick=True)
-    task.asking = None
-    task.put_baseline({"frequencies": task.frequencies})
-    assert task.measure(model, [(text,) for text in texts], quick=True).metrics == before.metrics
-
-
-def test_labelled_texts_say_what_is_asked_for(tmp_path):
-    settings = recipe(tmp_path, data={"labelled": [labelled(tmp_path, sea=SEA, farm=FARM)]})
-    run = train(settings, tmp_path / "run")
-    task = run.task
-    the, ship, barn = (task.tokenizer.encode(word)[0] for word in ("the", "ship", "barn"))
-    plain = keep(task.frequencies)
-    assert_close(task.asking[ship], plain[ship])
-    assert_close(task.asking[barn], plain[barn])
-    assert_close(task.asking[the], LEAST * plain[the])
+    assert_close(asked_for(frequencies).sum().item(), 1.0)
 
 
 def test_a_fresh_model_guesses_by_frequency_as_the_baseline_does(ready):

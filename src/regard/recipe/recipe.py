@@ -169,15 +169,6 @@ class Recipe(Settings):
         return self
 
     @model_validator(mode="after")
-    def _words_are_asked_for(self) -> "Recipe":
-        if self.data.labelled and self.task != "document-pretraining":
-            raise Refused(
-                f'data.labelled has no effect while task is "{self.task}"',
-                'Name the files in data.train, or set task to "document-pretraining"',
-            )
-        return self
-
-    @model_validator(mode="after")
     def _pretraining_is_asked_for(self) -> "Recipe":
         if self.task != "masked-pretraining":
             if self.pretraining != PretrainingSettings():

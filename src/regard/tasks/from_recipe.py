@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
+from regard.data.source import Reading
 from regard.data.split import from_the_end, held_out
-from regard.errors import UsageError
+from regard.errors import DataError, UsageError
 from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.classification import Classification
 from regard.tasks.labelling.sentence_pair import SentencePair
@@ -78,5 +79,11 @@ def first(source: Examples, most: int) -> list[Texts]:
 
 
 def read_examples(recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Texts]:
-    """Read files as the recipe says."""
-    return TASKS[recipe.task].read_examples(recipe, files, split)
+    """Read files as the recipe says; an example that the task cannot take is named by its place."""
+    task = TASKS[recipe.task]
+    found = task.records(recipe, files, split)
+    for record in Reading(found, skip=recipe.data.on_bad_line == "skip"):
+        if refusal := task.refusal(recipe, record.fields):
+            problem, remedy = refusal
+            raise DataError(f"{record.file}:{record.line}: {problem}", remedy)
+        yield record.fields

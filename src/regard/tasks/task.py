@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from regard.data.batch import Batch, pad
 from regard.data.check import Report
 from regard.data.record import Found, Request
-from regard.data.source import Reading, find
+from regard.data.source import find
 from regard.data.store import Store
 from regard.data.stream import AnyStream, Stream
-from regard.errors import DataError, UsageError
+from regard.errors import UsageError
 from regard.recipe.recipe import Recipe
 from regard.tasks.losses import Loss
 from regard.text import special
@@ -111,16 +111,6 @@ class Task(ABC):
         data = recipe.data
         request = Request(cls.fields, data.fields, data.languages, data.label_separator)
         return find(files, request, format=data.format, split=split)
-
-    @classmethod
-    def read_examples(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Texts]:
-        """Read examples; one that the task cannot take is named by its place."""
-        found = cls.records(recipe, files, split)
-        for record in Reading(found, skip=recipe.data.on_bad_line == "skip"):
-            if refusal := cls.refusal(recipe, record.fields):
-                problem, remedy = refusal
-                raise DataError(f"{record.file}:{record.line}: {problem}", remedy)
-            yield record.fields
 
     @classmethod
     def check(cls, recipe: Recipe) -> Report | None:

@@ -2,8 +2,7 @@
 
     text   = pool(body(part))                    one state for the whole part that is read
     p(w)   = softmax(W·text + b)                 the same guess for every word of the other part
-    loss   = mean over the other part's words of -log p(w), frequent words mostly left out; with
-             ``data.labelled`` also those that do not tell labels apart
+    loss   = mean over the other part's words of -log p(w), frequent words mostly left out
 
 A state that must guess the words of the rest learns what a document is about and what it thinks of
 it; one that fills in a masked word looks no further than its neighbours. One softmax per document
@@ -13,7 +12,7 @@ as in word2vec (Mikolov et al. 2013, eq. 5).
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,12 +27,8 @@ from regard.data.stream import Stream
 from regard.errors import UsageError
 from regard.models.classifier import Classifier
 from regard.models.from_recipe import classifier
-from regard.recipe.recipe import Recipe
-from regard.tasks.labelling.classification import Classification
-from regard.tasks.labelling.labels import split
 from regard.tasks.labelling.overlong import Fitted, drawn
 from regard.tasks.losses import Loss
-from regard.tasks.pretraining.telling_words import Worth, worth_asking
 from regard.tasks.task import Answered, Examples, Measured, Sample, Task, Texts
 from regard.text import special
 
@@ -65,15 +60,6 @@ class DocumentPretraining(Task):
     metric = "loss"
     baseline = "every word by how often it is written"
     frequencies: Float[Tensor, " token"] | None = None
-    asking: Float[Tensor, " token"] | None = None
-    """How likely each word is asked for where it stands."""
-
-    @classmethod
-    def complete(cls, recipe: Recipe, source: Examples) -> Recipe:
-        """Refuse what are no labels before anything is written."""
-        if recipe.data.labelled:
-            Classification.complete(recipe, lambda: _labelled(recipe))
-        return recipe
 
     @property
     def longest(self) -> int | None:
@@ -98,30 +84,9 @@ class DocumentPretraining(Task):
         counts = torch.ones(self.tokenizer.size)
         counts += torch.from_numpy(np.bincount(store.flat(0), minlength=self.tokenizer.size))
         self.frequencies = counts / counts.sum()
-        self.asking = keep(self.frequencies)
-        if self.recipe.data.labelled:
-            self.asking = self.asking * self._worth()
         with torch.no_grad():
             model.head.to_logits.weight.zero_()
-            model.head.to_logits.bias.copy_(self.asked_for.log())
-
-    def _worth(self) -> Worth:
-        """Say what each word is worth by the labelled texts."""
-        separator = self.recipe.data.label_separator
-        texts, labels = zip(*_labelled(self.recipe), strict=True)
-        return worth_asking(
-            self.tokenizer.encode_batch(texts),
-            [split(label, separator) for label in labels],
-            size=self.tokenizer.size,
-        )
-
-    @property
-    def asked_for(self) -> Float[Tensor, " token"]:
-        """How often each word is asked for, of all that are."""
-        assert self.frequencies is not None
-        assert self.asking is not None
-        kept = self.frequencies * self.asking
-        return kept / kept.sum()
+            model.head.to_logits.bias.copy_(asked_for(self.frequencies).log())
 
     def encode(self, examples: list[Texts]) -> list[tuple[list[int], ...]]:
         return [(ids,) for ids in self.tokenizer.encode_batch([text for (text,) in examples])]
@@ -140,13 +105,13 @@ class DocumentPretraining(Task):
 
     def part(self, ids: list[int], rng: np.random.Generator) -> Parted:
         """Cut a piece out of a document to be told, and read the longer side of what is left."""
-        assert self.asking is not None
+        assert self.frequencies is not None
         size = max(1, round(len(ids) * rng.uniform(*OTHER)))
         start = int(rng.integers(len(ids) - size + 1))
         other = np.asarray(ids[start : start + size])
         before, after = ids[:start], ids[start + size :]
         read = drawn(max(before, after, key=len), self.recipe.text.longest - 2, rng)
-        kept = self.asking[torch.from_numpy(other)].numpy() > rng.random(size)
+        kept = keep(self.frequencies[torch.from_numpy(other)]).numpy() > rng.random(size)
         return Parted(_closed(read), other[kept].tolist())
 
     def asked(self, text: str) -> Batch:
@@ -166,22 +131,20 @@ class DocumentPretraining(Task):
     def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
         """Take what was counted at the beginning."""
         assert self.frequencies is not None
-        assert self.asking is not None
-        return {"frequencies": self.frequencies, "asking": self.asking}
+        return {"frequencies": self.frequencies}
 
     def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         self.frequencies = parameters["frequencies"]
-        kept = keep(self.frequencies)  # what runs asked by that did not yet write it down
-        self.asking = parameters.get("asking", kept)
 
     @torch.inference_mode()
     def measure(self, model: Classifier, examples: Sequence[Texts], *, quick: bool) -> Measured:
         """Say what is lost on the examples, always parted in the same way."""
+        assert self.frequencies is not None
         model.eval()
         rng = np.random.default_rng([self.recipe.seed, MEASURED])
         some = [e for e in examples[: QUICK if quick else MOST] if e[0].strip()]
         rows = [self.part(ids, rng) for (ids,) in self.encode(some) if ids]
-        by_frequency = -self.asked_for.log()
+        by_frequency = -asked_for(self.frequencies).log()
         lost, plain, words = 0.0, 0.0, 0
         for start in range(0, len(rows), AT_ONCE):
             batch = self.pad(rows[start : start + AT_ONCE])
@@ -206,7 +169,8 @@ class DocumentPretraining(Task):
 
     def _tell(self, model: Classifier, rows: Sequence[list[int]]) -> list[str]:
         """Name the words that a text makes likelier, those that gain most in all first."""
-        plain = self.asked_for.log()
+        assert self.frequencies is not None
+        plain = asked_for(self.frequencies).log()
         guesses = self.states(model, self.pad([(row,) for row in rows])).log_softmax(dim=-1)
         gains = guesses.exp() * (guesses - plain)
         best = gains.topk(min(TOLD, gains.shape[1]), dim=-1).indices
@@ -249,12 +213,10 @@ def keep(frequencies: Float[Tensor, " token"]) -> Float[Tensor, " token"]:
     return (share.sqrt() + share).clamp(max=1.0)
 
 
-def _labelled(recipe: Recipe) -> Iterator[Texts]:
-    """Read texts with labels; columns and format are those of plain texts, and say nothing here."""
-    by_habit = {"fields": (), "format": "auto", "labels": (), "scores": False}
-    data = recipe.data.model_copy(update=by_habit)
-    recipe = recipe.model_copy(update={"data": data})
-    return Classification.read_examples(recipe, data.labelled, "train")
+def asked_for(frequencies: Float[Tensor, " token"]) -> Float[Tensor, " token"]:
+    """Say how often each word is asked for."""
+    kept = frequencies * keep(frequencies)
+    return kept / kept.sum()
 
 
 def _closed(ids: Sequence[int]) -> list[int]:
