@@ -15,6 +15,7 @@ SHA-256 of every file, so that a part from another run, or a flipped bit, is fou
 import fcntl
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -200,7 +201,7 @@ def write_model(folder: Path, model: nn.Module, tokenizer: Tokenizer) -> None:
     """Write the parameters, and beside them what they belong to."""
     parameters = parameters_of(model)
     unfinished = folder / f".{MODEL}"
-    save_file({name: parameter.contiguous() for name, parameter in parameters.items()}, unfinished)
+    write_tensors(unfinished, parameters)
     unfinished.replace(folder / MODEL)
     config = {
         "model_type": "regard",
@@ -215,8 +216,19 @@ def write_baseline(folder: Path, parameters: Mapping[str, Tensor]) -> None:
     """Write what the plain baseline learned, where there is one that learns."""
     if parameters:
         unfinished = folder / f".{BASELINE}"
-        save_file({name: tensor.contiguous() for name, tensor in parameters.items()}, unfinished)
+        write_tensors(unfinished, parameters)
         unfinished.replace(folder / BASELINE)
+
+
+def write_tensors(file: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write tensors; what the disk refuses is an OSError, though safetensors has its own."""
+    try:
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, file)
+    except SafetensorError as error:
+        if refused := re.search(r"os error (\d+)", str(error)):
+            number = int(refused[1])
+            raise OSError(number, os.strerror(number)) from error
+        raise
 
 
 def seal(folder: Path) -> None:

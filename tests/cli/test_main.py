@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import subprocess
@@ -108,6 +109,13 @@ def test_running_out_of_memory_has_a_remedy(verb, capsys):
     verb(raises(MemoryError()))
     assert main(["train", "x"]) == 1
     assert "training.batch_tokens" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_no_mistake_of_ours(verb, capsys):
+    verb(raises(OSError(errno.ENOSPC, "No space left on device", "runs/x")))
+    assert main(["train", "x"]) == 74
+    shown = capsys.readouterr().err
+    assert "disk is full" in shown and "runs/x" in shown and "--resume" in shown
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), typer.Abort()])

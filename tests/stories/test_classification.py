@@ -75,6 +75,25 @@ def test_it_learns_and_the_baseline_stands_beside_it(home, capsys, said):
     assert "baseline" in shown and "together" in shown and "%" in shown
 
 
+def test_labelled_texts_are_looked_up_and_named(home, tmp_path, capsys, said):
+    lines = (home / "train.jsonl").read_text().splitlines()
+    for name in ("train.jsonl", "valid.jsonl", "recipe.toml"):
+        shutil.copy(home / name, tmp_path / name)
+    assert main(train(tmp_path, "--set", "decoding.neighbours=2.0")) == 0
+    capsys.readouterr()
+    asked = json.loads(lines[7])
+    assert main(["predict", str(tmp_path / "new"), asked["text"], "--json"]) == 0
+    (answer,) = said()["answers"]
+    assert answer["text"] == asked["label"]
+    assert {"example": 8, "near": 1.0, "label": asked["label"]} in answer["neighbours"][:2]
+    assert main(["evaluate", str(tmp_path / "new"), "--split", "valid"]) == 0
+    shown = capsys.readouterr().out
+    assert "accuracy alone" in shown and "network" in shown and "neighbours" in shown
+    # A run that was not asked to remember passes nothing of its texts on.
+    assert main(["predict", str(home / "run"), asked["text"], "--json"]) == 0
+    assert "neighbours" not in said()["answers"][0]
+
+
 def test_the_run_says_its_labels_and_its_baseline(home):
     assert 'labels = ["neg", "pos"]' in (home / "run" / "recipe.toml").read_text()
     card = (home / "run" / "README.md").read_text()

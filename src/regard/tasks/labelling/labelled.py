@@ -1,6 +1,6 @@
 """Tasks whose answer is a label or a score: all but how their texts are read.
 
-    logits = model(ids);   together with the baseline:  (logits + baseline's logits) / 2
+    logits = model(ids), joined by what a bag and remembered texts say (``beside``)
 
 A row is [CLS] text [SEP], or [CLS] text [SEP] text [SEP]; its label is kept as numbers.
 """
@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,8 +26,8 @@ from regard.models.classifier import Classifier
 from regard.models.from_recipe import classifier
 from regard.models.han import Han
 from regard.recipe.recipe import Recipe
-from regard.tasks.labelling.bag_of_ngrams import BagOfNgrams
-from regard.tasks.labelling.baseline import Seen, learn, logits_of
+from regard.tasks.labelling.baseline import Seen
+from regard.tasks.labelling.beside import Answers, Beside
 from regard.tasks.labelling.labels import labels_from_recipe
 from regard.tasks.labelling.overlong import Fitted, drawn
 from regard.tasks.labelling.passes import passes_of
@@ -67,7 +68,7 @@ class Labelled(Task):
         self.labels = labels_from_recipe(recipe.data)
         self.metric = self.labels.metric
         self.dropout = dropout_from_recipe(recipe.text, tokenizer)
-        self.bag: BagOfNgrams | None = None
+        self.beside = Beside(self.labels, recipe.decoding, self.seen, trust=self.trust)
         self.shares: Tensor | None = None
 
     @classmethod
@@ -201,30 +202,38 @@ class Labelled(Task):
         return model(ids, lengths=lengths, segments=self.segments(ids))
 
     def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
-        return learn(self.labels, source, self.seen, trust=self.trust)
+        return self.beside.learn(source)
 
     def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
-        self.bag = BagOfNgrams.load(parameters)
+        self.beside.put(parameters)
 
     def measure(self, model: Reader, examples: Sequence[Texts], *, quick: bool) -> Measured:
         """Score model, baseline, and both together with equal shares."""
         texts, written = [one[:-1] for one in examples], [one[-1] for one in examples]
         mine = self._logits(model, [self.rows(tokens) for tokens in self._tokens(texts)])
-        theirs = self._baseline(texts)
-        labels, answers = self.labels, self._mixed(mine, theirs)
-        told = labels.tell(answers)
+        labels, answers = self.labels, self.beside.join(mine, texts)
+        told = labels.tell(answers.all)
         return Measured(
-            labels.score(answers, written),
-            {} if theirs is None else labels.score(theirs, written),
+            labels.score(answers.all, written),
+            {} if answers.bag is None else labels.score(answers.bag, written),
             labels.signature,
             len(examples),
             [
                 Sample(" | ".join(asked)[:SHOWN], label, said.text, labels.right(said.text, label))
                 for asked, label, said in zip(texts, written, told, strict=True)
             ],
-            {} if theirs is None else labels.score((mine + theirs) / 2, written),
-            {} if quick else labels.details(answers, written),
+            {} if answers.together is None else labels.score(answers.together, written),
+            {} if quick else self._details(mine, answers, written),
         )
+
+    def _details(self, mine: Tensor, answers: Answers, written: Sequence[str]) -> dict[str, Any]:
+        """Say beside the rest what network and neighbours score alone, where both answer."""
+        details = self.labels.details(answers.all, written)
+        if answers.heard is None:
+            return details
+        every = {"network": mine, "neighbours": answers.heard}
+        alone = {who: self.labels.score(said, written)[self.metric] for who, said in every.items()}
+        return {**details, "alone": alone}
 
     def answer(
         self,
@@ -243,9 +252,11 @@ class Labelled(Task):
         tokens = self._tokens(taken)
         lost = [self._lost(one, cut=cut) for one in tokens]
         mine = self._logits(model, [self.rows(one) for one in tokens])
-        told = self.labels.tell(self._mixed(mine, self._baseline(taken)))
-        for place, one, count in zip(asked, told, lost, strict=True):
-            answers[place] = Answered(one.text, one.log_probability, count, one.probabilities)
+        said = self.beside.join(mine, taken)
+        told = zip(asked, self.labels.tell(said.all), lost, said.looked, strict=True)
+        for place, one, count, looked in told:
+            near = self.beside.shown(looked)
+            answers[place] = Answered(*one[:2], count, one.probabilities, neighbours=near)
         return answers
 
     def _lost(self, tokens: Tokens, *, cut: bool) -> int:
@@ -260,10 +271,6 @@ class Labelled(Task):
         marks = len(tokens) + 1
         read = sum(len(row) - marks for row in self.rows(tokens))
         return max(0, sum(map(len, tokens)) - read)
-
-    def _mixed(self, mine: Tensor, theirs: Tensor | None) -> Tensor:
-        share = self.recipe.decoding.baseline
-        return mine if theirs is None or not share else (1 - share) * mine + share * theirs
 
     @torch.inference_mode()
     def _logits(self, model: Reader, rows: list[list[list[int]]]) -> Tensor:
@@ -280,11 +287,6 @@ class Labelled(Task):
             logits = model(ids, lengths=counts, segments=self.segments(ids))
             total.index_add_(0, torch.tensor([text for text, _ in some]), logits)
         return total / torch.tensor([[len(own)] for own in rows])
-
-    def _baseline(self, texts: Sequence[Texts]) -> Tensor | None:
-        if self.bag is None:
-            return None
-        return logits_of(self.bag, self.labels, self.seen(texts))
 
 
 def _rows(padded: Padded) -> list[list[int]]:

@@ -59,6 +59,19 @@ def bags(texts: Iterable[str]) -> Bags:
     return joined(bag_of_keys(keys(chunk, hashes), len(chunk)) for chunk in chunks(texts))
 
 
+def counted(texts: Iterable[str]) -> tuple[Bags, NDArray[np.int32]]:
+    """Read single words, and how often each stands in its text."""
+    hashes, parts, counts = WordHashes(), [], [np.empty(0, np.int32)]
+    for chunk in chunks(texts):
+        found = [_WORD.findall(text.lower()) for text in chunk]
+        text = np.repeat(np.arange(len(chunk), dtype=np.int64), [len(words) for words in found])
+        every = np.fromiter((hashes[word] for words in found for word in words), np.uint64)
+        distinct, count = np.unique(text << BITS | _rows(every), return_counts=True)
+        parts.append(bag_of_keys(distinct, len(chunk)))
+        counts.append(count.astype(np.int32))
+    return joined(parts), np.concatenate(counts)
+
+
 def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
     """Cut into lists of bounded length."""
     iterator = iter(items)
