@@ -15,7 +15,6 @@ SHA-256 of every file, so that a part from another run, or a flipped bit, is fou
 import fcntl
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -25,12 +24,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from regard import __version__
 from regard.errors import RunError, UsageError
 from regard.models.parameters import parameters_of, put_parameters
+from regard.models.tensor_file import write_tensors as write_tensors
 from regard.recipe.dump import dump
 from regard.recipe.load import load as load_recipe
 from regard.recipe.recipe import Recipe
@@ -218,17 +218,6 @@ def write_baseline(folder: Path, parameters: Mapping[str, Tensor]) -> None:
         unfinished = folder / f".{BASELINE}"
         write_tensors(unfinished, parameters)
         unfinished.replace(folder / BASELINE)
-
-
-def write_tensors(file: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Write tensors; what the disk refuses is an OSError, though safetensors has its own."""
-    try:
-        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, file)
-    except SafetensorError as error:
-        if refused := re.search(r"os error (\d+)", str(error)):
-            number = int(refused[1])
-            raise OSError(number, os.strerror(number)) from error
-        raise
 
 
 def seal(folder: Path) -> None:

@@ -114,7 +114,7 @@ def test_runs_one_token_at_a_time_equal_all_at_once():
 def test_runs_scatter_evenly_over_the_rows():
     ngrams = Ngrams(2, rows=97, width=WIDTH, boundary=END)
     pairs = torch.cartesian_prod(torch.arange(2, 62), torch.arange(2, 62))
-    rows = ngrams._runs(pairs, 1)[0] % 97
+    rows = ngrams.runs(pairs, 1)[0] % 97
     counts = torch.bincount(rows[:, 0], minlength=97)
     assert counts.min() > 0.3 * 3600 / 97 and counts.max() < 2 * 3600 / 97
 

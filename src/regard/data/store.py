@@ -74,6 +74,10 @@ class Store:
         """All ids of a field, example after example, mapped from disk."""
         return self._ids[field]
 
+    def rows(self, field: int) -> Iterator[NDArray[np.uint32]]:
+        """Return the ids of one field, example by example."""
+        return (self[number][field] for number in range(len(self)))
+
     def lengths(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Tokens of these examples, one column per field."""
         return np.stack(

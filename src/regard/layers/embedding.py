@@ -10,12 +10,15 @@ import math
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt8
 from torch import Tensor, nn
 
 from regard.layers.dropout import Dropout
 from regard.layers.memory import Memory
 from regard.layers.position import Added, Concatenated
+
+KNOWN = (1 << 24) - 1
+"""The bits of a run's hash by which it is known."""
 
 
 class Joins(NamedTuple):
@@ -131,6 +134,12 @@ class Ngrams(nn.Module):
         self.dropout = Dropout(dropout)
         self.longest, self.rows, self.boundary = longest, rows, boundary
         self.tables = nn.ParameterList(torch.zeros(rows, width) for _ in range(longest - 1))
+        self.known: Tensor | None
+        self.register_buffer("known", None)
+
+    def know(self, known: UInt8[Tensor, "length byte"]) -> None:
+        """Let only these runs have vectors: a bit for each hash, the runs of a length in a row."""
+        self.register_buffer("known", known)
 
     def forward(
         self, ids: Int[Tensor, "batch position"], *, memory: Memory | None = None
@@ -142,16 +151,23 @@ class Ngrams(nn.Module):
         every = torch.cat([before, ids], dim=1)
         if memory is not None:
             memory["ids"] = every[:, -reach:]
-        found = []
-        for run, table in zip(self._runs(every, ids.shape[1]), self.tables, strict=True):
+        found: list[Tensor] = []
+        for run, table in zip(self.runs(every, ids.shape[1]), self.tables, strict=True):
             vectors = nn.functional.embedding(run % self.rows, table, sparse=self.lazy)
+            if self.known is not None:
+                vectors = vectors * self._is_known(run, len(found))[..., None]
             if self.training and self.dropout.share:
                 vectors = vectors * self.dropout(vectors.new_ones(*ids.shape, 1))
             found.append(vectors)
         return sum(found[1:], start=found[0])
 
-    def _runs(self, every: Int[Tensor, "batch longer"], positions: int) -> list[Tensor]:
-        """Hash the runs of each length, shortest first."""
+    def _is_known(self, run: Int[Tensor, "batch position"], length: int) -> Tensor:
+        assert self.known is not None
+        place = run & KNOWN
+        return self.known[length, place >> 3] >> (place & 7) & 1
+
+    def runs(self, every: Int[Tensor, "batch longer"], positions: int) -> list[Tensor]:
+        """Hash the runs of each length that end at the last positions, shortest first."""
         reach = self.longest - 1
         run = every[:, reach:]
         runs, ended = [], run == self.boundary

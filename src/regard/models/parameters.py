@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from regard.errors import RunError
 from regard.layers.attention import Attention
-from regard.layers.embedding import Embedding
+from regard.layers.embedding import Embedding, Ngrams
 from regard.layers.feed_forward import FeedForward
 from regard.models.heads import TokenHead
 
@@ -40,7 +40,23 @@ def parameters_of(model: nn.Module) -> dict[str, Tensor]:
     for name, head in _limited(model):
         assert head.written is not None
         parameters[f"{name}.written"] = head.written
-    return parameters
+    return {**parameters, **known_of(model)}
+
+
+def known_of(model: nn.Module) -> dict[str, Tensor]:
+    """Which runs of tokens have vectors, where not every one has."""
+    return {
+        f"{name}.known": part.known
+        for name, part in model.named_modules()
+        if isinstance(part, Ngrams) and part.known is not None
+    }
+
+
+def put_known(model: nn.Module, known: Mapping[str, Tensor]) -> None:
+    """Take up which runs have vectors."""
+    for name, part in model.named_modules():
+        if isinstance(part, Ngrams) and f"{name}.known" in known:
+            part.know(known[f"{name}.known"])
 
 
 def put_parameters(model: nn.Module, parameters: Mapping[str, Tensor]) -> None:
@@ -50,6 +66,9 @@ def put_parameters(model: nn.Module, parameters: Mapping[str, Tensor]) -> None:
     for name, head in model.named_modules():
         if isinstance(head, TokenHead) and f"{name}.written" in parameters:
             head.write_only(parameters.pop(f"{name}.written"))
+    put_known(model, parameters)
+    for name in known_of(model):
+        parameters.pop(name, None)
     missing, left = sorted(own.keys() - parameters.keys()), sorted(parameters.keys() - own.keys())
     if missing or left:
         raise RunError(

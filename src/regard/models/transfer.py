@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.errors import RunError
+from regard.layers.embedding import Ngrams
 
 What = Literal["body", "embedding"]
 Route = tuple[str, str]
@@ -57,6 +58,11 @@ def carry(
     with torch.no_grad():
         for name, theirs in homes.items():
             own[name].copy_(parameters[theirs])
+    for name, part in model.named_modules():
+        # Which runs have vectors was settled where the vectors were learned.
+        settled = homes.get(f"{name}.tables.0", "").replace("tables.0", "known")
+        if isinstance(part, Ngrams) and settled in parameters:
+            part.know(parameters[settled])
     return Carried([n for n in own if n in homes], [n for n in own if n not in homes])
 
 
@@ -96,7 +102,8 @@ def _homes(
 
 
 def _movable(names: Iterable[str], what: What) -> list[str]:
-    return [name for name in names if what == "body" or _TABLES.fullmatch(name)]
+    every = (name for name in names if not name.endswith(".known"))
+    return [name for name in every if what == "body" or _TABLES.fullmatch(name)]
 
 
 def _routes(

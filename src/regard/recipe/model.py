@@ -141,6 +141,8 @@ class EmbeddingSettings(Settings):
     """How many vectors the runs of one length share."""
     ngram_dropout: Share = 0.0
     """Share of the runs left out while training, so that they are not merely learned by heart."""
+    ngram_least: PositiveInt = 1
+    """In how many training texts a run of tokens has to stand to have a vector of its own."""
     ngram_lazy: bool = False
     """Whether a step moves only the vectors of the runs it has read, and weight decay is paid every
     32 steps: several times faster where ``ngram_rows`` is large, and nearly the same."""
@@ -214,12 +216,12 @@ class ModelSettings(Settings):
     @model_validator(mode="after")
     def _there_are_runs_to_leave_out(self) -> "ModelSettings":
         chosen = self.embedding
-        told = {"ngram_dropout": f"{chosen.ngram_dropout:g}", "ngram_lazy": "true"}
-        for name, value in told.items():
-            # A run that is begun from may have runs of tokens, though nothing is said of them here.
-            if chosen.ngrams == 1 and self.start.run is None and getattr(chosen, name):
+        for name in ("ngram_dropout", "ngram_lazy", "ngram_least"):
+            value, plain = getattr(chosen, name), EmbeddingSettings.model_fields[name].default
+            # What is begun from may have runs of tokens, though nothing is said of them here.
+            if value != plain and chosen.ngrams == 1 and self.start.run is None:
                 raise Refused(
-                    f"model.embedding.{name} = {value} has no effect while "
+                    f"model.embedding.{name} = {str(value).lower()} has no effect while "
                     "model.embedding.ngrams is 1",
                     f"Set ngrams to 2 or more, or take {name} out",
                 )

@@ -142,10 +142,16 @@ class Recipe(Settings):
             'model.head.pooling = "hops"': model.head.pooling == "hops",
             "training.adversarial": self.training.adversarial > 0,
             "decoding.neighbours": self.decoding.neighbours > 0,
+            "model.embedding.ngram_least": model.embedding.ngram_least > 1,
         }
-        tasks = dict.fromkeys(("model.documents.read", "decoding.neighbours"), ("classification",))
+        labels = ("classification", "sentence-pair")
+        tasks = {
+            "model.documents.read": ("classification",),
+            "decoding.neighbours": ("classification",),
+            "model.embedding.ngram_least": (*labels, "document-pretraining"),
+        }
         for name, set_so in asked.items():
-            fitting = tasks.get(name, ("classification", "sentence-pair"))
+            fitting = tasks.get(name, labels)
             if set_so and self.task not in fitting:
                 raise Refused(
                     f"{name} is for labels of texts (task {' or '.join(fitting)}), but task is "

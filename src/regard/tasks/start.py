@@ -41,6 +41,7 @@ MAY_DIFFER = {
     "model.mixer.window",
     "model.embedding.ngram_dropout",
     "model.embedding.ngram_lazy",
+    "model.embedding.ngram_least",
     "model.embedding.segments",
     "model.causal",
     "model.copying",

@@ -8,6 +8,8 @@ from torch import Tensor, nn
 
 from regard.training.checkpoint import Checkpoint
 
+KNOWN = ".known"  # how the names of buffers end that another run may have settled
+
 
 @dataclass
 class Standing:
@@ -69,6 +71,8 @@ class State:
             "model": {n: w.detach() for n, w in self.parameters.items()},
             "optimizer": self._optimizer_tensors(),
         }
+        if known := {n: b for n, b in self.model.named_buffers() if n.endswith(KNOWN)}:
+            tensors["known"] = known
         if self.ema:
             tensors["ema"] = self.ema
         if self.best:
@@ -78,6 +82,8 @@ class State:
     def from_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Become what was saved."""
         self.put(checkpoint.tensors["model"])
+        for name, known in checkpoint.tensors.get("known", {}).items():
+            self.model.get_submodule(name.removesuffix(KNOWN)).register_buffer(KNOWN[1:], known)
         for name, tensor in checkpoint.tensors.get("ema", {}).items():
             self.ema[name].copy_(tensor)
         self.best = checkpoint.tensors.get("best", {})

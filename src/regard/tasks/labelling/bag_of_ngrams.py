@@ -26,8 +26,8 @@ MOST_FEATURES = 2_000_000
 MOST_PER_TEXT = 40  # features for every text: what stands in few texts tells them, not their label
 FEW = 1 << 20  # rows that are sorted rather than counted
 SMOOTHING = 1.0  # α
-ROUNDS = 200  # of L-BFGS
-FLAT = 0.001  # share of the first gradient below which the bottom counts as reached
+ROUNDS = 60  # of L-BFGS
+FLAT = 0.01  # share of the first gradient below which the bottom counts as reached
 
 
 @dataclass

@@ -25,6 +25,7 @@ from regard.errors import UsageError
 from regard.models.classifier import Classifier
 from regard.models.from_recipe import classifier
 from regard.models.han import Han
+from regard.models.known_runs import know_runs
 from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.baseline import Seen
 from regard.tasks.labelling.beside import Answers, Beside
@@ -126,7 +127,8 @@ class Labelled(Task):
         return classifier(self.recipe.model, self.tokenizer.size, self.labels.columns)
 
     def begin(self, model: Reader, store: Store) -> None:
-        """Count the labels, where they are to count the same in sum."""
+        """Count runs of tokens, and the labels where they are to count the same in sum."""
+        know_runs(model, store.rows(1), least=self.recipe.model.embedding.ngram_least)
         if self.recipe.training.class_weights == "balanced":
             every = [store[number][0].tolist() for number in range(len(store))]
             self.shares = self.labels.targets(every).mean(dim=0)

@@ -27,6 +27,7 @@ from regard.data.stream import Stream
 from regard.errors import UsageError
 from regard.models.classifier import Classifier
 from regard.models.from_recipe import classifier
+from regard.models.known_runs import know_runs
 from regard.tasks.labelling.overlong import Fitted, drawn
 from regard.tasks.losses import Loss
 from regard.tasks.task import Answered, Examples, Measured, Sample, Task, Texts
@@ -80,7 +81,8 @@ class DocumentPretraining(Task):
         return model
 
     def begin(self, model: Classifier, store: Store) -> None:
-        """Let the first guess be by frequency alone."""
+        """Let the first guess be by frequency alone, and rare runs have no vector."""
+        know_runs(model, store.rows(0), least=self.recipe.model.embedding.ngram_least)
         counts = torch.ones(self.tokenizer.size)
         counts += torch.from_numpy(np.bincount(store.flat(0), minlength=self.tokenizer.size))
         self.frequencies = counts / counts.sum()

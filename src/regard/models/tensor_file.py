@@ -1,0 +1,21 @@
+"""Tensors in a file, and a disk that refuses them."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from safetensors import SafetensorError
+from safetensors.torch import save_file
+from torch import Tensor
+
+
+def write_tensors(file: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write tensors; what the disk refuses is an OSError, though safetensors has its own."""
+    try:
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, file)
+    except SafetensorError as error:
+        if refused := re.search(r"os error (\d+)", str(error)):
+            number = int(refused[1])
+            raise OSError(number, os.strerror(number)) from error
+        raise
