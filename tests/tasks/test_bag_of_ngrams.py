@@ -50,6 +50,23 @@ def test_hashes_are_the_same_on_every_machine():
     assert sorted(rows_of("not good")) == [2359993, 5645589, 11518618]
 
 
+def test_what_stands_in_too_few_texts_is_left_out_where_texts_are_long():
+    # 31 texts of 60 own words each and 3 that others share: 40 for every text leave the shared ones.
+    long = [
+        " ".join([*(f"w{n}x{m}" for m in range(60)), f"s{n % 2}", f"t{n % 3}"]) for n in range(31)
+    ]
+    short = [f"w{n} s{n % 2}" for n in range(31)]
+    targets = torch.tensor([[float(n % 2)] for n in range(31)])
+    kept = fit(bags(long), targets, exclusive=True, trust=5.0)
+    every = fit(bags(short), targets, exclusive=True, trust=5.0)
+    shared = {row for n in range(3) for row in rows_of(f"s{n}") | rows_of(f"t{n}")} & set(
+        bags(long).rows.tolist()
+    )
+    assert set(kept.rows.tolist()) >= shared
+    assert len(kept.rows) < 40 * 31 < len(set(bags(long).rows.tolist()))
+    assert set(every.rows.tolist()) == set(bags(short).rows.tolist())
+
+
 def test_ratios_are_those_of_the_paper():
     # Two features: the first in texts 0 and 1 (true, true), the second in 1 and 2 (true, false).
     found = _ratios(
