@@ -133,6 +133,11 @@ def test_a_query_that_matches_nothing_says_so(home, capsys, said, refused):
     assert said()["results"] == []
     assert main(["search", str(home / "index"), "zzz", "--json"]) == 0
     assert said()["by"] == "hybrid"
+    assert main(["search", str(home / "index"), "zzz"]) == 0
+    told = capsys.readouterr()
+    assert told.out and "found by vectors alone" in told.err
+    assert main(["search", str(home / "index"), "boat"]) == 0
+    assert capsys.readouterr().err == ""
     refused(2, ["search", str(home / "index"), "  "], "blank")
 
 

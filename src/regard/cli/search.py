@@ -46,6 +46,9 @@ def search(
         return
     if not hits:
         print_text("nothing matches: no document has a word of the query", to=sys.stderr)
+    elif way == "hybrid" and not opened.has_words_of(query):
+        guessed = "no document has a word of the query: what follows was found by vectors alone"
+        print_text(guessed, to=sys.stderr)
     for hit in hits:
         _show(hit)
 

@@ -79,6 +79,10 @@ class Searcher:
             for place, (number, entry) in enumerate(zip(best, entries, strict=True), start=1)
         ]
 
+    def has_words_of(self, query: str) -> bool:
+        """Whether any document has a word of the query."""
+        return bool(self.words.scores(words(query)).any())
+
     def _scores(self, query: str, by: str, *, share: float, exact: bool) -> NDArray[np.float32]:
         if by == "dense":
             return self._dense(query, exact=exact)
