@@ -205,7 +205,7 @@ def write_model(folder: Path, model: nn.Module, tokenizer: Tokenizer) -> None:
     unfinished.replace(folder / MODEL)
     config = {
         "model_type": "regard",
-        "parameters": sum(parameter.numel() for parameter in parameters.values()),
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "vocab_size": tokenizer.size,
         "tokenizer": tokenizer.fingerprint,
     }

@@ -118,6 +118,8 @@ def test_a_run_folder_remembers_which_runs_have_vectors(tmp_path):
     known = run.model.body.reading.ngrams.known
     assert known is not None and int(known.count_nonzero()) > 0
     assert torch.equal(Run(tmp_path / "run").model.body.reading.ngrams.known, known)
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["parameters"] == sum(one.numel() for one in run.model.parameters())
     told = "fine warm dull cold film book song"
     first, second = (r.task.answer(r.model, [told]) for r in (run, Run(tmp_path / "run")))
     assert first == second

@@ -35,7 +35,8 @@ def known_runs(layer: Ngrams, texts: Iterable[Ids], *, least: int) -> Tensor:
     counts = np.zeros((len(layer.tables), KNOWN + 1), dtype=np.int32)
     for some in _chunks(texts):
         for count, places in zip(counts, _places(layer, some), strict=True):
-            count += np.bincount(places, minlength=KNOWN + 1).astype(np.int32)
+            found, texts_with = np.unique(places, return_counts=True)
+            count[found] += texts_with.astype(np.int32)
     return torch.from_numpy(np.packbits(counts >= least, axis=1, bitorder="little"))
 
 
