@@ -89,6 +89,11 @@ def test_labelled_texts_are_looked_up_and_named(home, tmp_path, capsys, said):
     assert main(["evaluate", str(tmp_path / "new"), "--split", "valid"]) == 0
     shown = capsys.readouterr().out
     assert "accuracy alone" in shown and "network" in shown and "neighbours" in shown
+    alone = "network alone; the run answers together with labelled texts that are looked up"
+    assert main(["explain", str(tmp_path / "new"), asked["text"], "--json"]) == 0
+    assert any(alone in note for note in said()["notes"])
+    assert main(["explain", str(home / "run"), asked["text"], "--json"]) == 0
+    assert not any("network alone" in note for note in said()["notes"])
     # A run that was not asked to remember passes nothing of its texts on.
     assert main(["predict", str(home / "run"), asked["text"], "--json"]) == 0
     assert "neighbours" not in said()["answers"][0]

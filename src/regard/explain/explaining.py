@@ -62,7 +62,7 @@ def explain(
         looks,
         stack,
         look,
-        notes=(*_notes(choice, looks), *_cut(run, asked)),
+        notes=(*_notes(choice, looks), *_cut(run, asked), *_beside(run)),
     )
     asking = _question(run, asked, target, choice)
     if asking is not None:
@@ -193,3 +193,16 @@ def _cut(run: Run, asked: str) -> tuple[str, ...]:
     parts = {"head": "the beginning", "head-tail": "the beginning and the end"}
     said = parts.get(text.overlong, "the first window")
     return (f"Of the text's {len(ids):,} tokens {read:,} were read: {said}.",)
+
+
+def _beside(run: Run) -> tuple[str, ...]:
+    """Say who else has a say in the run's answers, where one has."""
+    decoding = run.recipe.decoding
+    others = {
+        "the bag of n-grams": decoding.baseline,
+        "labelled texts that are looked up": decoding.neighbours,
+    }
+    heard = [name for name, say in others.items() if say]
+    if run.recipe.task not in ("classification", "sentence-pair") or not heard:
+        return ()
+    return (f"This is the network alone; the run answers together with {' and '.join(heard)}.",)
