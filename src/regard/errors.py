@@ -4,6 +4,11 @@ A face (the terminal, the server, the studio) turns one into two lines: ``proble
 was broken by which values, ``remedy`` what to do about it. ``exit_code`` is what the shell gets.
 """
 
+import errno
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""How the system says that there is no space left."""
+
 
 class RegardError(Exception):
     """Something a person can put right.

@@ -30,6 +30,7 @@ from torch import Tensor, nn
 from regard import __version__
 from regard.errors import RunError, UsageError
 from regard.models.parameters import parameters_of, put_parameters
+from regard.models.tensor_file import refusals as refusals
 from regard.models.tensor_file import write_tensors as write_tensors
 from regard.recipe.dump import dump
 from regard.recipe.load import load as load_recipe

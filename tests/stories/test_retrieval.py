@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from safetensors import SafetensorError
 
 from regard.cli.main import main
 
@@ -139,6 +140,17 @@ def test_a_query_that_matches_nothing_says_so(home, capsys, said, refused):
     assert main(["search", str(home / "index"), "boat"]) == 0
     assert capsys.readouterr().err == ""
     refused(2, ["search", str(home / "index"), "  "], "blank")
+
+
+def test_a_full_disk_leaves_no_index_and_is_told(home, tmp_path, monkeypatch, refused):
+    def full(*_arguments):
+        # What the library says when a disk is full; it is no OSError.
+        raise SafetensorError("Error while serializing: I/O error: No space (os error 28)")
+
+    monkeypatch.setattr("regard.inference.search.folder.save_file", full)
+    out = tmp_path / "words"
+    refused(74, ["index", str(home / "corpus"), "--words-only", "--out", str(out)], "disk is full")
+    assert not out.exists()
 
 
 def test_wrong_searches_are_refused(home, tmp_path, refused):

@@ -4,7 +4,6 @@ Exit codes: 0 done, 1 the work failed, 2 the call was wrong, 74 disk, 130 interr
 by a signal after saving. Errors go to stderr, also under ``--json``: stdout then stays empty.
 """
 
-import errno
 import os
 import sys
 import traceback
@@ -16,13 +15,12 @@ import typer
 from regard import __version__
 from regard.cli.screen import clean, print_text
 from regard.cli.verbs import VERBS, add
-from regard.errors import DiskError, RegardError
+from regard.errors import FULL, DiskError, RegardError
 
 Misuse = typer.BadParameter.__bases__[0]
 """Typer's own exception for a wrong call; it has changed modules, never its place."""
 
 _TRACEBACK, _DATA = "--traceback", "--data"
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -110,7 +108,7 @@ def _tell(error: Exception, *, traced: bool) -> int:
     if isinstance(error, BrokenPipeError):
         # Whoever read us has left; Python must not complain of it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    elif isinstance(error, OSError) and error.errno in _FULL:
+    elif isinstance(error, OSError) and error.errno in FULL:
         free = "Free some space and call again; a training goes on with --resume."
         return _two_lines(f"the disk is full: {error}", free, DiskError.exit_code)
     elif isinstance(error, MemoryError):

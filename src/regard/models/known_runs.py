@@ -49,7 +49,7 @@ def _places(layer: Ngrams, texts: list[Ids]) -> Iterator[NDArray[np.int64]]:
     text = np.repeat(np.arange(len(texts)), [reach + length for length in lengths])[reach:]
     inside = np.concatenate([np.arange(reach + length) >= reach for length in lengths])[reach:]
     for run in layer.runs(torch.from_numpy(every)[None], len(every) - reach):
-        keys = np.unique((text << 24 | (run[0] & KNOWN).numpy())[inside])
+        keys = np.unique((text << KNOWN.bit_length() | (run[0] & KNOWN).numpy())[inside])
         yield keys & KNOWN
 
 

@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from safetensors import SafetensorError
@@ -11,9 +12,16 @@ from torch import Tensor
 
 
 def write_tensors(file: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Write tensors; what the disk refuses is an OSError, though safetensors has its own."""
-    try:
+    """Write tensors to a file."""
+    with refusals():
         save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, file)
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Let what the disk refuses be an OSError, though safetensors has an error of its own."""
+    try:
+        yield
     except SafetensorError as error:
         if refused := re.search(r"os error (\d+)", str(error)):
             number = int(refused[1])

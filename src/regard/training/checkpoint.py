@@ -7,7 +7,6 @@ manifest verifies; one that does not is renamed ``bad-…`` and reported, never 
 only after the new one has verified.
 """
 
-import errno
 import json
 import os
 import shutil
@@ -18,7 +17,7 @@ from typing import Any, NamedTuple
 from safetensors.torch import load_file
 from torch import Tensor
 
-from regard.errors import DiskError, RunError
+from regard.errors import FULL, DiskError, RunError
 from regard.run import file_hash, write_tensors
 
 FORMAT = 1
@@ -119,7 +118,7 @@ def sync(path: Path) -> None:
 
 def disk_error(error: OSError, where: Path) -> DiskError:
     """Say what the disk refused, and that nothing older was lost."""
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    full = error.errno in FULL
     return DiskError(
         f"a checkpoint could not be written to {where}: {error.strerror or error}.",
         ("Free some space" if full else "Check the disk")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import save_file
 
 from regard import run as runs
 from regard.data.formats.beir import Document
@@ -67,7 +66,7 @@ class Builder:
         if self._waiting:
             vectors = np.concatenate(self._waiting)
             self.width = vectors.shape[1]
-            save_file({"vectors": vectors}, self.out / folder.piece(self.pieces))
+            folder.write_arrays(self.out / folder.piece(self.pieces), {"vectors": vectors})
             self.pieces += 1
             self._waiting = []
 
@@ -104,7 +103,7 @@ def _build(
         )
     folder.write_words(out, index)
     places = {"starts": np.array(builder.starts), "ties": name_order(builder.names)}
-    save_file(places, out / folder.PLACES)
+    folder.write_arrays(out / folder.PLACES, places)
     facts: dict[str, Any] = {
         "documents": len(builder.names),
         "terms": len(index.places),

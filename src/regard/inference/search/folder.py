@@ -22,7 +22,7 @@ from safetensors.numpy import load_file, save_file
 
 from regard import __version__
 from regard.errors import RunError, UsageError
-from regard.run import file_hash, write_whole
+from regard.run import file_hash, refusals, write_whole
 from regard.tasks.retrieval.bm25 import Bm25, Postings
 
 FORMAT = 1
@@ -64,6 +64,12 @@ def create(folder: Path) -> None:
         ) from error
 
 
+def write_arrays(file: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write arrays to a file of the index."""
+    with refusals():
+        save_file(arrays, file)
+
+
 def write_words(folder: Path, words: Bm25[str]) -> None:
     """Write BM25's lists; terms stand one on a line, in the order of their numbers."""
     terms = "\n".join(sorted(words.places, key=words.places.__getitem__)).encode("utf-8")
@@ -72,7 +78,7 @@ def write_words(folder: Path, words: Bm25[str]) -> None:
         "count": np.array([words.count]),
         **words.postings._asdict(),
     }
-    save_file(tensors, folder / WORDS)
+    write_arrays(folder / WORDS, tensors)
 
 
 def read_words(folder: Path) -> Bm25[str]:

@@ -63,9 +63,8 @@ def counted(texts: Iterable[str]) -> tuple[Bags, NDArray[np.int32]]:
     """Read single words, and how often each stands in its text."""
     hashes, parts, counts = WordHashes(), [], [np.empty(0, np.int32)]
     for chunk in chunks(texts):
-        found = [_WORD.findall(text.lower()) for text in chunk]
-        text = np.repeat(np.arange(len(chunk), dtype=np.int64), [len(words) for words in found])
-        every = np.fromiter((hashes[word] for words in found for word in words), np.uint64)
+        every, lengths = _hashed(chunk, hashes)
+        text = np.repeat(np.arange(len(chunk), dtype=np.int64), lengths)
         distinct, count = np.unique(text << BITS | _rows(every), return_counts=True)
         parts.append(bag_of_keys(distinct, len(chunk)))
         counts.append(count.astype(np.int32))
@@ -81,10 +80,7 @@ def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 def keys(texts: Sequence[str], hashes: WordHashes, *, longest: int = LONGEST_RUN) -> Keys:
     """Which rows which of ``texts`` holds."""
-    words = [_WORD.findall(text.lower()) for text in texts]
-    counts = [len(found) for found in words]
-    every = (hashes[word] for found in words for word in found)
-    return run_keys(np.fromiter(every, np.uint64, count=sum(counts)), counts, longest=longest)
+    return run_keys(*_hashed(texts, hashes), longest=longest)
 
 
 def run_keys(words: NDArray[np.uint64], counts: Sequence[int], *, longest: int) -> Keys:
@@ -120,6 +116,14 @@ def salted(found: Keys, salt: int) -> Keys:
     """Move rows to where another kind of feature has its own."""
     row = (found & _ROW).astype(np.uint64) + np.uint64(salt << BITS)
     return (found & ~np.int64(_ROW)) | _rows(row * _STIR)
+
+
+def _hashed(texts: Sequence[str], hashes: WordHashes) -> tuple[NDArray[np.uint64], list[int]]:
+    """Return a hash for every word of texts, and how many words each text has."""
+    words = [_WORD.findall(text.lower()) for text in texts]
+    counts = [len(found) for found in words]
+    every = (hashes[word] for found in words for word in found)
+    return np.fromiter(every, np.uint64, count=sum(counts)), counts
 
 
 def _rows(runs: NDArray[np.uint64]) -> NDArray[np.int64]:
