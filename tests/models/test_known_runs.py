@@ -72,7 +72,7 @@ def test_a_run_has_a_vector_where_enough_texts_hold_it(least, longest):
 def test_chunks_change_nothing(monkeypatch):
     ngrams, found = layer(), texts(1)
     whole = known_runs(ngrams, found, least=3)
-    monkeypatch.setattr("regard.models.known_runs.TEXTS_AT_ONCE", 7)
+    monkeypatch.setattr("regard.models.run_rows.TEXTS_AT_ONCE", 7)
     assert torch.equal(known_runs(ngrams, found, least=3), whole)
     assert whole.dtype == torch.uint8 and whole.shape == (2, 1 << 21)
 

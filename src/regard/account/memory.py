@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from regard.account.ledger import FLOAT, Ledger
 from regard.recipe.recipe import Recipe
-from regard.recipe.training import MuonSettings
+from regard.recipe.training import MuonSettings, SgdSettings
 
 
 class Memory(NamedTuple):
@@ -37,7 +37,8 @@ def memory(recipe: Recipe, entries: Ledger) -> Memory:
     learned = sum(entry.parameters for entry in entries if entry.learns)
     hidden = sum(rows * columns for entry in entries for rows, columns in entry.matrices)
     muon = isinstance(recipe.training.optimizer, MuonSettings)
-    state = FLOAT * (2 * learned - hidden if muon else 2 * learned)
+    plain = isinstance(recipe.training.optimizer, SgdSettings)
+    state = 0 if plain else FLOAT * (2 * learned - hidden if muon else 2 * learned)
     copies = FLOAT * numbers * (bool(recipe.training.ema) + (recipe.training.keep == "best"))
     standing = FLOAT * numbers + state + copies
     gradients = sum(entry.gradient_bytes for entry in entries)

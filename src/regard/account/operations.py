@@ -48,7 +48,7 @@ def operations(recipe: Recipe, entries: Ledger) -> Operations:
 
 
 def optimizer_macs(recipe: Recipe, entries: Ledger) -> int:
-    """Multiply-adds that making updates orthogonal costs; AdamW multiplies no matrices."""
+    """Multiply-adds that making updates orthogonal costs; others multiply no matrices."""
     chosen = recipe.training.optimizer
     if not isinstance(chosen, MuonSettings):
         return 0

@@ -78,6 +78,14 @@ class Store:
         """Return the ids of one field, example by example."""
         return (self[number][field] for number in range(len(self)))
 
+    def owners(
+        self, field: int, places: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return which example each place in :meth:`flat` belongs to, and where that begins."""
+        offsets = self._offsets[field]
+        owners = np.searchsorted(offsets, places, side="right") - 1
+        return owners, offsets[owners]
+
     def lengths(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Tokens of these examples, one column per field."""
         return np.stack(

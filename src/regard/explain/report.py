@@ -56,6 +56,12 @@ SAMPLE_WORDS = {
         "Words that the part makes likelier",
         "Held-out documents, the first ones.",
     ),
+    "document-vectors": SampleWords(
+        "First half",
+        "Second half",
+        "Words whose vectors come nearest to the first half's",
+        "Held-out documents, the first ones.",
+    ),
     "masked-pretraining": SampleWords(
         "Masked",
         "As it was written",

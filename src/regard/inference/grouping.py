@@ -77,7 +77,7 @@ def _settings(run: Run) -> dict[str, Any]:
     if flat["model.start.run"]:
         flat["model.start.run"] = flat["model.start.run"].removesuffix(f"-{run.recipe.seed}")
     # The same data may lie elsewhere on another day; its last folder and its name tell it.
-    for part in ("data.train", "data.valid", "data.test"):
+    for part in ("data.train", "data.valid", "data.test", "data.labelled"):
         flat[part] = ["/".join(Path(file).parts[-2:]) for file in flat[part]]
     return {path: value for path, value in flat.items() if path not in NOT_NAMED}
 

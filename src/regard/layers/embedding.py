@@ -155,14 +155,16 @@ class Ngrams(nn.Module):
         for run, table in zip(self.runs(every, ids.shape[1]), self.tables, strict=True):
             vectors = nn.functional.embedding(run % self.rows, table, sparse=self.lazy)
             if self.known is not None:
-                vectors = vectors * self._is_known(run, len(found))[..., None]
+                vectors = vectors * self.is_known(run, len(found))[..., None]
             if self.training and self.dropout.share:
                 vectors = vectors * self.dropout(vectors.new_ones(*ids.shape, 1))
             found.append(vectors)
         return sum(found[1:], start=found[0])
 
-    def _is_known(self, run: Int[Tensor, "batch position"], length: int) -> Tensor:
-        assert self.known is not None
+    def is_known(self, run: Int[Tensor, "batch position"], length: int) -> Tensor:
+        """Say of each run whether it has a vector: 1 or 0."""
+        if self.known is None:
+            return torch.ones_like(run)
         place = run & KNOWN
         return self.known[length, place >> 3] >> (place & 7) & 1
 

@@ -6,7 +6,6 @@ tokens; 0.6 million of them stand in four reviews or more.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 
 import numpy as np
 import torch
@@ -14,10 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.layers.embedding import KNOWN, Ngrams
-
-TEXTS_AT_ONCE = 256
-
-Ids = NDArray[np.uint32]
+from regard.models.run_rows import Ids, Joined, chunks
 
 
 def know_runs(model: nn.Module, texts: Iterable[Ids], *, least: int) -> None:
@@ -33,7 +29,7 @@ def know_runs(model: nn.Module, texts: Iterable[Ids], *, least: int) -> None:
 def known_runs(layer: Ngrams, texts: Iterable[Ids], *, least: int) -> Tensor:
     """Count in how many texts each run stands, by the bits of its hash; a bit is what is kept."""
     counts = np.zeros((len(layer.tables), KNOWN + 1), dtype=np.int32)
-    for some in _chunks(texts):
+    for some in chunks(texts):
         for count, places in zip(counts, _places(layer, some), strict=True):
             found, texts_with = np.unique(places, return_counts=True)
             count[found] += texts_with.astype(np.int32)
@@ -43,17 +39,8 @@ def known_runs(layer: Ngrams, texts: Iterable[Ids], *, least: int) -> Tensor:
 def _places(layer: Ngrams, texts: list[Ids]) -> Iterator[NDArray[np.int64]]:
     """Hash the runs of texts, each once for every text it stands in; shortest first."""
     reach = layer.longest - 1
-    nothing = np.zeros(reach, dtype=np.int64)
-    every = np.concatenate([part for text in texts for part in (nothing, text.astype(np.int64))])
-    lengths = [len(text) for text in texts]
-    text = np.repeat(np.arange(len(texts)), [reach + length for length in lengths])[reach:]
-    inside = np.concatenate([np.arange(reach + length) >= reach for length in lengths])[reach:]
-    for run in layer.runs(torch.from_numpy(every)[None], len(every) - reach):
-        keys = np.unique((text << KNOWN.bit_length() | (run[0] & KNOWN).numpy())[inside])
+    joined = Joined(texts, reach)
+    for run in layer.runs(joined.ids[None], len(joined.ids) - reach):
+        places = (run[0] & KNOWN).numpy()
+        keys = np.unique((joined.owner << KNOWN.bit_length() | places)[joined.inside])
         yield keys & KNOWN
-
-
-def _chunks(texts: Iterable[Ids]) -> Iterator[list[Ids]]:
-    iterator = iter(texts)
-    while some := list(islice(iterator, TEXTS_AT_ONCE)):
-        yield some

@@ -18,6 +18,8 @@ class DataSettings(Settings):
     """Files to choose by; leave out to hold out a share of ``train``."""
     test: Files = ()
     """Files to report on; never looked at while training."""
+    labelled: Files = ()
+    """Document vectors: texts with labels; runs of tokens that tell these apart count most."""
     format: Literal[
         "auto",
         "text",
@@ -65,7 +67,7 @@ class DataSettings(Settings):
 
     @model_validator(mode="after")
     def _names_can_be_seen(self) -> "DataSettings":
-        for side in ("train", "valid", "test"):
+        for side in ("train", "valid", "test", "labelled"):
             if not all(file.strip() and file.isprintable() for file in getattr(self, side)):
                 raise Refused(
                     f"data.{side} holds a name that is empty or cannot be printed",

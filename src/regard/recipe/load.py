@@ -90,7 +90,7 @@ def set_value(tables: Tables, override: str) -> Tables:
 def rebased(tables: Tables, place: Callable[[str], str]) -> Tables:
     """Return the tables with every file they name put through ``place``; worlds are no files."""
     data = dict(tables["data"])
-    for side in ("train", "valid", "test"):
+    for side in ("train", "valid", "test", "labelled"):
         data[side] = [f if f.startswith("world:") else place(f) for f in data.get(side, ())]
     model = dict(tables.get("model", {}))
     start = model.get("start", {})

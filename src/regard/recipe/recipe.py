@@ -21,6 +21,8 @@ from regard.recipe.training import TrainingSettings
 
 ENCODER_DECODERS = ("translation", "summarization", "denoising")
 """Tasks whose model reads one text and writes another."""
+OF_DOCUMENTS = ("document-pretraining", "document-vectors")
+"""Tasks that learn from whole documents."""
 
 
 class Recipe(Settings):
@@ -31,6 +33,7 @@ class Recipe(Settings):
         "language-modelling",
         "masked-pretraining",
         "document-pretraining",
+        "document-vectors",
         "classification",
         "sentence-pair",
         "summarization",
@@ -148,7 +151,7 @@ class Recipe(Settings):
         tasks = {
             "model.documents.read": ("classification",),
             "decoding.neighbours": ("classification",),
-            "model.embedding.ngram_least": (*labels, "document-pretraining"),
+            "model.embedding.ngram_least": (*labels, *OF_DOCUMENTS),
         }
         for name, set_so in asked.items():
             fitting = tasks.get(name, labels)
@@ -178,6 +181,29 @@ class Recipe(Settings):
                 "retrieval.term_weights weigh a mean, but model.head.pooling is "
                 f'"{self.model.head.pooling}"',
                 'Set pooling to "mean", or term_weights to "even"',
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _vectors_of_documents_are_asked_for(self) -> "Recipe":
+        if self.task != "document-vectors":
+            if self.data.labelled:
+                raise Refused(
+                    f'data.labelled has no effect while task is "{self.task}"',
+                    'Name the files in data.train, or set task to "document-vectors"',
+                )
+            return self
+        if self.model.depth:
+            raise Refused(
+                "document-vectors learns what enters a model, but model.depth = "
+                f"{self.model.depth} puts blocks on it",
+                "Set depth to 0; put blocks on the vectors in the run that begins from this one",
+            )
+        if self.training.optimizer.kind != "sgd":
+            raise Refused(
+                "document-vectors learns by plain steps, but training.optimizer.kind is "
+                f'"{self.training.optimizer.kind}"',
+                'Set kind to "sgd"',
             )
         return self
 

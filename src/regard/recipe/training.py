@@ -62,7 +62,17 @@ class MuonSettings(Settings):
     rest: AdamWSettings = AdamWSettings()
 
 
-Optimizer = Annotated[AdamWSettings | AdamSettings | MuonSettings, Field(discriminator="kind")]
+class SgdSettings(Settings):
+    """Plain steps against the gradient; a table moves only where it was read."""
+
+    kind: Literal["sgd"]
+    """Step by the gradient itself."""
+    rate: PositiveFloat = 1.0
+    """The highest learning rate."""
+
+
+AnyOptimizer = AdamWSettings | AdamSettings | MuonSettings | SgdSettings
+Optimizer = Annotated[AnyOptimizer, Field(discriminator="kind")]
 
 
 class ScheduleSettings(Settings):

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from regard.data.source import Reading
 from regard.data.split import from_the_end, held_out
-from regard.errors import DataError, UsageError
+from regard.errors import UsageError
 from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.classification import Classification
 from regard.tasks.labelling.sentence_pair import SentencePair
 from regard.tasks.language.language_modelling import LanguageModelling
 from regard.tasks.pretraining.document_pretraining import DocumentPretraining
+from regard.tasks.pretraining.document_vectors import DocumentVectorLearning
 from regard.tasks.pretraining.masked_pretraining import MaskedPretraining
 from regard.tasks.retrieval.retrieval import Retrieval
 from regard.tasks.task import Examples, Task, Texts
@@ -24,6 +24,7 @@ TASKS: dict[str, type[Task]] = {
     "translation": Translation,
     "masked-pretraining": MaskedPretraining,
     "document-pretraining": DocumentPretraining,
+    "document-vectors": DocumentVectorLearning,
     "language-modelling": LanguageModelling,
     "classification": Classification,
     "sentence-pair": SentencePair,
@@ -79,11 +80,5 @@ def first(source: Examples, most: int) -> list[Texts]:
 
 
 def read_examples(recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Texts]:
-    """Read files as the recipe says; an example that the task cannot take is named by its place."""
-    task = TASKS[recipe.task]
-    found = task.records(recipe, files, split)
-    for record in Reading(found, skip=recipe.data.on_bad_line == "skip"):
-        if refusal := task.refusal(recipe, record.fields):
-            problem, remedy = refusal
-            raise DataError(f"{record.file}:{record.line}: {problem}", remedy)
-        yield record.fields
+    """Read files as the recipe says."""
+    return TASKS[recipe.task].read_examples(recipe, files, split)

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from regard.data.batch import Batch, pad
 from regard.data.check import Report
 from regard.data.record import Found, Request
-from regard.data.source import find
+from regard.data.source import Reading, find
 from regard.data.store import Store
 from regard.data.stream import AnyStream, Stream
-from regard.errors import UsageError
+from regard.errors import DataError, UsageError
 from regard.recipe.recipe import Recipe
 from regard.tasks.losses import Loss
 from regard.text import special
@@ -116,6 +116,16 @@ class Task(ABC):
         return find(files, request, format=data.format, split=split)
 
     @classmethod
+    def read_examples(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Texts]:
+        """Read examples; one that the task cannot take is named by its place."""
+        found = cls.records(recipe, files, split)
+        for record in Reading(found, skip=recipe.data.on_bad_line == "skip"):
+            if refusal := cls.refusal(recipe, record.fields):
+                problem, remedy = refusal
+                raise DataError(f"{record.file}:{record.line}: {problem}", remedy)
+            yield record.fields
+
+    @classmethod
     def check(cls, recipe: Recipe) -> Report | None:
         """Check data of a shape that only the task knows; None for what every task can have."""
         return None
@@ -153,6 +163,9 @@ class Task(ABC):
 
     def begin(self, model: Any, store: Store) -> None:  # noqa: ANN401, B027 - may do nothing
         """Let what the training examples show shape the model before its first step."""
+
+    def end(self, model: Any) -> None:  # noqa: ANN401, B027 - may do nothing
+        """Leave in the model what is to be kept, after its last step."""
 
     @abstractmethod
     def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:

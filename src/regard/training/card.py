@@ -12,6 +12,7 @@ TAGS = {
     "language-modelling": "text-generation",
     "masked-pretraining": "fill-mask",
     "document-pretraining": "feature-extraction",
+    "document-vectors": "feature-extraction",
     "classification": "text-classification",
     "sentence-pair": "text-classification",
     "summarization": "summarization",

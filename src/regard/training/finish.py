@@ -33,6 +33,7 @@ def finish(
     """Write everything that a run has beside its checkpoints."""
     recipe = prepared.task.recipe
     state.put(_chosen(recipe, folder, state))
+    prepared.task.end(state.model)
     folders.write_model(folder, state.model, prepared.task.tokenizer)
     baseline = prepared.task.learn_baseline(prepared.source)
     folders.write_baseline(folder, baseline)
@@ -44,7 +45,7 @@ def finish(
         "seconds": standing.seconds,
         "tokens": standing.tokens,
         "tokens_per_second": standing.tokens / max(standing.seconds, 1e-9),
-        "parameters": sum(parameter.numel() for parameter in state.parameters.values()),
+        "parameters": sum(parameter.numel() for parameter in state.model.parameters()),
         "examples": len(prepared.store),
         "overlong": prepared.store.counts.overlong,
         "data": prepared.store.fingerprint,

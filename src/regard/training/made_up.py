@@ -58,7 +58,7 @@ def alone(recipe: Recipe) -> Recipe:
 
 def with_labels(recipe: Recipe) -> Recipe:
     """Settle the labels that only the data could say."""
-    data: dict[str, Any] = {}
+    data: dict[str, Any] = {"labelled": ()}  # these files too may be missing
     if recipe.data.scores:
         data["score_range"] = recipe.data.score_range or (0.0, 1.0)
     elif not recipe.data.labels:

@@ -1,4 +1,4 @@
-"""Optimizers: AdamW and Adam from torch; Muon for the hidden matrices, in float32; rows alone.
+"""Optimizers: AdamW, Adam and plain steps from torch; Muon, in float32; Adam on rows alone.
 
     moved  = orthogonal(lerp(gradient, momentum))        orthogonal(G) = U·Vᵀ of G = U·S·Vᵀ
     matrix = (1 - rate·decay)·matrix - rate·√max(1, rows/columns)·moved
@@ -16,7 +16,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.recipe.training import AdamSettings, AdamWSettings, MuonSettings
+from regard.recipe.training import (
+    AdamSettings,
+    AdamWSettings,
+    AnyOptimizer,
+    MuonSettings,
+    SgdSettings,
+)
 from regard.training.rows import RowAdam
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # Jordan 2024: steepest at zero, within 0.7..1.2 after
@@ -24,7 +30,7 @@ NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # Jordan 2024: steepest at zero, with
 
 def make_optimizers(
     model: nn.Module,
-    settings: AdamWSettings | AdamSettings | MuonSettings,
+    settings: AnyOptimizer,
     *,
     shares: Mapping[str, float] = MappingProxyType({}),
 ) -> list[torch.optim.Optimizer]:
@@ -32,10 +38,18 @@ def make_optimizers(
 
     ``shares`` gives, by name, the share of the rate at which a parameter learns; 1 where left out.
     """
+    share = {id(w): shares.get(name, 1.0) for name, w in model.named_parameters()}
+    if isinstance(settings, SgdSettings):
+        groups = _by_share(model.parameters(), share)
+        return [
+            torch.optim.SGD(
+                [{"params": alike, "rate": settings.rate * s} for s, alike in groups],
+                lr=settings.rate,
+            )
+        ]
     lazy = lazy_tables(model)
     others = {id(table) for table in lazy}
     parameters: list[Tensor] = [w for w in model.parameters() if id(w) not in others]
-    share = {id(w): shares.get(name, 1.0) for name, w in model.named_parameters()}
     if isinstance(settings, MuonSettings):
         hidden = hidden_matrices(model)
         chosen = {id(matrix) for matrix in hidden}

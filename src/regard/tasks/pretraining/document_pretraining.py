@@ -24,20 +24,19 @@ from torch import Tensor
 from regard.data.batch import Batch
 from regard.data.store import Store
 from regard.data.stream import Stream
-from regard.errors import UsageError
 from regard.models.classifier import Classifier
 from regard.models.from_recipe import classifier
 from regard.models.known_runs import know_runs
 from regard.tasks.labelling.overlong import Fitted, drawn
 from regard.tasks.losses import Loss
-from regard.tasks.task import Answered, Examples, Measured, Sample, Task, Texts
-from regard.text import special
+from regard.tasks.pretraining.whole_documents import TOLD, WholeDocuments, closed
+from regard.tasks.task import Examples, Measured, Sample, Texts
 
 OTHER = (0.3, 0.6)  # share of a document that is the other part, drawn evenly
 FREQUENT = 1e-4  # a word as frequent is always asked for; one a hundred times so, every tenth time
 QUICK, MOST = 500, 2000  # documents measured on, while training and at the end
 AT_ONCE = 64  # documents
-SHOWN, TOLD = 8, 8  # samples, and words told of each
+SHOWN = 8  # samples
 MEASURED = 303  # purpose of the random choices while measuring: always the same ones
 
 
@@ -48,7 +47,7 @@ class Parted(NamedTuple):
     other: list[int]
 
 
-class DocumentPretraining(Task):
+class DocumentPretraining(WholeDocuments):
     """A body learns from whole documents.
 
     Args:
@@ -57,18 +56,9 @@ class DocumentPretraining(Task):
 
     """
 
-    fields = texts = 1
     metric = "loss"
     baseline = "every word by how often it is written"
     frequencies: Float[Tensor, " token"] | None = None
-
-    @property
-    def longest(self) -> int | None:
-        return None
-
-    @property
-    def encoded_by(self) -> tuple[str, ...]:
-        return ("whole documents",)
 
     def stream(self, store: Store) -> Stream:
         settings = self.recipe.training
@@ -89,9 +79,6 @@ class DocumentPretraining(Task):
         with torch.no_grad():
             model.head.to_logits.weight.zero_()
             model.head.to_logits.bias.copy_(asked_for(self.frequencies).log())
-
-    def encode(self, examples: list[Texts]) -> list[tuple[list[int], ...]]:
-        return [(ids,) for ids in self.tokenizer.encode_batch([text for (text,) in examples])]
 
     def batch(
         self,
@@ -114,10 +101,7 @@ class DocumentPretraining(Task):
         before, after = ids[:start], ids[start + size :]
         read = drawn(max(before, after, key=len), self.recipe.text.longest - 2, rng)
         kept = keep(self.frequencies[torch.from_numpy(other)]).numpy() > rng.random(size)
-        return Parted(_closed(read), other[kept].tolist())
-
-    def asked(self, text: str) -> Batch:
-        return self.pad([(_closed(self._fitted(text, cut=True)[0]),)])
+        return Parted(closed(read), other[kept].tolist())
 
     def loss(self, model: Classifier, batch: Batch) -> Loss:
         ids, counts = batch.fields[1]
@@ -162,51 +146,21 @@ class DocumentPretraining(Task):
         )
 
     def _samples(self, model: Classifier, rows: Sequence[Parted]) -> list[Sample]:
-        told = self._tell(model, [row.read for row in rows])
+        told = self.tell(model, [row.read for row in rows])
         decode = self.tokenizer.decode
         return [
             Sample(decode(row.read[1:-1])[:500], decode(row.other)[:500], words)
             for row, words in zip(rows, told, strict=True)
         ]
 
-    def _tell(self, model: Classifier, rows: Sequence[list[int]]) -> list[str]:
+    def tell(self, model: Classifier, rows: Sequence[list[int]]) -> list[str]:
         """Name the words that a text makes likelier, those that gain most in all first."""
         assert self.frequencies is not None
         plain = asked_for(self.frequencies).log()
         guesses = self.states(model, self.pad([(row,) for row in rows])).log_softmax(dim=-1)
         gains = guesses.exp() * (guesses - plain)
         best = gains.topk(min(TOLD, gains.shape[1]), dim=-1).indices
-        decode = self.tokenizer.decode
-        return [", ".join(decode([int(id)]).strip() for id in row) for row in best]
-
-    @torch.inference_mode()
-    def answer(
-        self,
-        model: Classifier,
-        texts: Sequence[str],
-        *,
-        quick: bool = False,
-        cut: bool = False,
-    ) -> list[Answered]:
-        """Tell words that go with each text; a blank line is answered with a blank."""
-        model.eval()
-        answers = [Answered("", 0.0, 0)] * len(texts)
-        for place, text in enumerate(texts):
-            if text.strip():
-                ids, lost = self._fitted(text, cut=cut)
-                answers[place] = Answered(self._tell(model, [_closed(ids)])[0], 0.0, lost)
-        return answers
-
-    def _fitted(self, text: str, *, cut: bool) -> tuple[list[int], int]:
-        (((ids),),) = self.encode([(text,)])
-        most = self.recipe.text.longest - 2
-        if len(ids) > most and not cut:
-            raise UsageError(
-                f"a text must fit what the model reads. Got {len(ids)} tokens; this model reads "
-                f"at most {most}.",
-                "Shorten the text, or allow cutting it with --truncate.",
-            )
-        return ids[:most], max(0, len(ids) - most)
+        return [self.words(row) for row in best.tolist()]
 
 
 def keep(frequencies: Float[Tensor, " token"]) -> Float[Tensor, " token"]:
@@ -219,10 +173,6 @@ def asked_for(frequencies: Float[Tensor, " token"]) -> Float[Tensor, " token"]:
     """Say how often each word is asked for."""
     kept = frequencies * keep(frequencies)
     return kept / kept.sum()
-
-
-def _closed(ids: Sequence[int]) -> list[int]:
-    return [special.CLS, *ids, special.SEP]
 
 
 def _scores(loss: float) -> dict[str, float]:

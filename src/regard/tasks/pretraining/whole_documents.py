@@ -1,0 +1,82 @@
+"""What tasks that learn from whole documents have in common."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from regard.data.batch import Batch
+from regard.errors import UsageError
+from regard.tasks.task import Answered, Task, Texts
+from regard.text import special
+
+TOLD = 8  # words told of a text
+
+
+class WholeDocuments(Task):
+    """A body learns from documents, and tells words that go with one.
+
+    Args:
+        recipe: The whole recipe.
+        tokenizer: Between texts and ids.
+
+    """
+
+    fields = texts = 1
+
+    @property
+    def longest(self) -> int | None:
+        return None
+
+    @property
+    def encoded_by(self) -> tuple[str, ...]:
+        return ("whole documents",)
+
+    def encode(self, examples: list[Texts]) -> list[tuple[list[int], ...]]:
+        return [(ids,) for ids in self.tokenizer.encode_batch([text for (text,) in examples])]
+
+    def asked(self, text: str) -> Batch:
+        return self.pad([(closed(self._fitted(text, cut=True)[0]),)])
+
+    @abstractmethod
+    def tell(self, model: Any, rows: Sequence[list[int]]) -> list[str]:  # noqa: ANN401
+        """Name words that go with each text, those that go best first."""
+
+    @torch.inference_mode()
+    def answer(
+        self,
+        model: Any,  # noqa: ANN401
+        texts: Sequence[str],
+        *,
+        quick: bool = False,
+        cut: bool = False,
+    ) -> list[Answered]:
+        """Tell words that go with each text; a blank line is answered with a blank."""
+        model.eval()
+        answers = [Answered("", 0.0, 0)] * len(texts)
+        for place, text in enumerate(texts):
+            if text.strip():
+                ids, lost = self._fitted(text, cut=cut)
+                answers[place] = Answered(self.tell(model, [closed(ids)])[0], 0.0, lost)
+        return answers
+
+    def _fitted(self, text: str, *, cut: bool) -> tuple[list[int], int]:
+        (((ids),),) = self.encode([(text,)])
+        most = self.recipe.text.longest - 2
+        if len(ids) > most and not cut:
+            raise UsageError(
+                f"a text must fit what the model reads. Got {len(ids)} tokens; this model reads "
+                f"at most {most}.",
+                "Shorten the text, or allow cutting it with --truncate.",
+            )
+        return ids[:most], max(0, len(ids) - most)
+
+    def words(self, ids: Sequence[int]) -> str:
+        """Write tokens one by one."""
+        return ", ".join(self.tokenizer.decode([id]).strip() for id in ids)
+
+
+def closed(ids: Sequence[int]) -> list[int]:
+    """Put the special tokens around a text."""
+    return [special.CLS, *ids, special.SEP]
