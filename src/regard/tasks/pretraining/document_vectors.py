@@ -10,6 +10,7 @@ far as they lean towards a label (:mod:`.leaning`). After Thongtan and Phienthra
 and Arefyev 2022.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import islice
@@ -235,8 +236,10 @@ class Runs:
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, int]) -> Rows:
         """Draw runs, frequent ones less often than they are written."""
-        found = np.searchsorted(self._below, rng.random(shape), side="right")
-        return np.minimum(found, len(self._below) - 1)
+        # In order they are found several times faster; then they are dealt out again.
+        places = np.sort(rng.random(math.prod(shape)))
+        found = np.searchsorted(self._below, places, side="right")
+        return rng.permutation(np.minimum(found, len(self._below) - 1)).reshape(shape)
 
     @property
     def by_frequency(self) -> NDArray[np.float32]:

@@ -84,3 +84,44 @@ def suggest_document_pretraining(files: Sequence[str], seen: Seen) -> Choices:
         "training.budget": "minutes; more epochs learn documents by heart.",
     }
     return Choices(tables, reasons)
+
+
+def suggest_document_vectors(files: Sequence[str], seen: Seen) -> Choices:
+    """Choose for directions that texts and their runs of tokens share."""
+    words = seen.examples * seen.words
+    told = seen.told("documents")
+    tables = {
+        "task": "document-vectors",
+        "data": {"train": list(files)},
+        "text": {
+            "vocabulary": int(np.clip(round(words**0.5 * 8, -3), 1000, 12000)),
+            "lowercase": True,
+            "longest": READ,
+            "overlong": "head",
+        },
+        "model": {
+            "width": 64,
+            "depth": 0,
+            "dropout": 0.0,
+            "last_norm": False,
+            "position": {"kind": "none"},
+            "embedding": {"ngrams": 3, "ngram_rows": 131072, "ngram_least": 2, "ngram_lazy": True},
+        },
+        "training": {
+            "budget": "8 epochs" if words > LITTLE else "30 epochs",
+            "batch_tokens": 2048,
+            "clip": 0.0,
+            "checkpoints": 1,
+            "optimizer": {"kind": "sgd", "rate": 2.0},
+            "schedule": {"kind": "constant", "warmup": 0.0},
+        },
+    }
+    reasons = {
+        "text.vocabulary": f"grows with the square root of the text; there are {told}.",
+        "model.depth": "what enters a model is learned; blocks can be put on it later.",
+        "model.embedding.ngram_least": "a run of tokens in one text alone tells nothing of others.",
+        "training.optimizer.rate": "a thousandth for each run of a step, which has about 2,000.",
+        "data.holdout": "no files to choose by were given, so a share of train is held out.",
+        "training.budget": "every text has to be met a few times; short corpora more often.",
+    }
+    return Choices(tables, reasons)

@@ -13,7 +13,11 @@ from regard.tasks.from_recipe import TASKS
 from regard.tasks.suggest.labelled import suggest_classification, suggest_sentence_pair
 from regard.tasks.suggest.language_model import suggest_language_model
 from regard.tasks.suggest.look import Choices, Choose, Seen, look
-from regard.tasks.suggest.pretraining import suggest_document_pretraining, suggest_pretraining
+from regard.tasks.suggest.pretraining import (
+    suggest_document_pretraining,
+    suggest_document_vectors,
+    suggest_pretraining,
+)
 from regard.tasks.suggest.retrieval import look_at_documents, suggest_retrieval
 from regard.tasks.suggest.summarization import suggest_denoising, suggest_summarization
 
@@ -89,6 +93,7 @@ CHOOSE: dict[str, Choose] = {
     "translation": suggest_translation,
     "masked-pretraining": suggest_pretraining,
     "document-pretraining": suggest_document_pretraining,
+    "document-vectors": suggest_document_vectors,
     "language-modelling": suggest_language_model,
     "classification": suggest_classification,
     "sentence-pair": suggest_sentence_pair,
