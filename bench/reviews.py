@@ -2,7 +2,8 @@
 
     python bench/reviews.py ../shared/data/imdb --labels 100 1000 22500 --seeds 1 2 3 --json FILE
 
-The recipe `reviews-pretraining` reads all reviews but those measured on, once. Then, for every
+The recipe `reviews-pretraining` (or another, by `--pretraining`; labels are kept from it) reads all
+reviews but those measured on, once. Then, for every
 number of labels and every seed (which also draws the labelled reviews), a classifier learns from the
 pretrained vectors, kept as they are; from the same, learning on; and the same model from a random
 start. Each stands beside the bag of n-grams learned from the same labels, and both together.
@@ -66,12 +67,12 @@ def classifier(options, file, count, *, seed, start, body):
 
 
 def pretrained(options):
-    recipe = load("reviews-pretraining").model_dump(mode="json", exclude_unset=True)
+    recipe = load(options.pretraining, options.set).model_dump(mode="json", exclude_unset=True)
     files = {
         "train": [str(options.data / f"{part}.jsonl.gz") for part in ("train", "unlabelled")],
         "valid": [str(options.data / "dev.jsonl.gz")],
     }
-    recipe["data"] |= files
+    recipe["data"] |= {**files, "labelled": []}
     recipe["training"]["threads"] = options.threads
     return trained(make(recipe), options.runs / "pretrained")
 
@@ -80,7 +81,8 @@ def measure(options):
     """Return accuracies by number of labels and start: one for every seed."""
     body = pretrained(options)
     took = body.summary["seconds"] / 60
-    print(f"pretrained in {took:.1f} min: {body.summary['metrics']['loss']:.3f} nats per word")
+    metric = body.task.metric
+    print(f"pretrained in {took:.1f} min: {metric} {body.summary['metrics'][metric]:.3f}")
     found = {}
     for count in options.labels:
         seeds = options.seeds if count < 20_000 else options.seeds[:1]
@@ -104,6 +106,8 @@ def measure(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
+    parser.add_argument("--pretraining", default="reviews-pretraining", metavar="RECIPE")
+    parser.add_argument("--set", action="append", default=[], metavar="SETTING")
     parser.add_argument("--labels", type=int, nargs="+", default=[100, 1000, 22500])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--threads", type=int, default=0)
