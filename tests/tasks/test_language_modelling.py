@@ -8,7 +8,7 @@ import torch
 from torch.testing import assert_close
 
 from regard.data.store import Store
-from regard.errors import DataError, UsageError
+from regard.errors import DataError, RecipeError, UsageError
 from regard.recipe.load import make
 from regard.tasks.from_recipe import examples, make_task, make_tokenizer
 from regard.text import special
@@ -302,3 +302,29 @@ def test_a_text_shorter_than_a_window_is_refused_with_the_numbers(ready):
     with pytest.raises(DataError, match="windows of 5,000"):
         task, _, store = ready(text={"longest": 5000})
         task.stream(store)
+
+
+def test_a_step_may_tell_its_own_tokens_apart_only(ready):
+    task, model, store = ready(training={"softmax": "step"})
+    batch = task.batch(store, task.stream(store)[0], (1,))
+    ids = batch.fields[0].ids
+    places = model.head.places(ids[:, 1:]).flatten()
+    told, own = places.unique(return_inverse=True)
+    assert len(told) < len(model.head.matrix)
+    counts = np.bincount(store.flat(0), minlength=task.tokenizer.size)
+    shares = torch.from_numpy(counts / counts.sum())[model.head.written][told]
+    rarity = (1 - (1 - shares) ** len(places)).log()
+    logits = model.head.logits(model(ids[:, :-1])).flatten(0, 1)
+    model.train()
+    step = task.loss(model, batch)
+    wanted = (logits[:, told] - rarity).log_softmax(-1).gather(-1, own[:, None]).sum()
+    assert step.plain == pytest.approx(-wanted.item())
+    model.eval()
+    measured = task.loss(model, batch)
+    over_all = logits.log_softmax(-1).gather(-1, places[:, None]).sum()
+    assert measured.plain == pytest.approx(-over_all.item())
+
+
+def test_only_language_models_tell_a_steps_tokens_apart():
+    with pytest.raises(RecipeError, match="for language models"):
+        make({"task": "translation", "data": {"train": ["x"]}, "training": {"softmax": "step"}})

@@ -61,6 +61,8 @@ class Load(NamedTuple):
     asked: int = 0
     """Places asked about, over all rows: in masked pretraining those that are hidden; elsewhere 0
     stands for all."""
+    told: int = 0
+    """Different tokens asked for, where they are told from each other only; elsewhere 0."""
     kept: int = 0
     """Places of a row that a masked autoencoder sees."""
     asking: Seq = Seq(0, 0)
@@ -145,7 +147,10 @@ def load_of(recipe: Recipe, length: int | None = None) -> Load:
         asking = Seq(rows, min(length, recipe.retrieval.asking[1] + MARKS))
         return Load(rows * answers, length, asking=asking)
     if recipe.task != "masked-pretraining":
-        return Load(rows, length, written=default_written(recipe, length))
+        told = 0
+        if recipe.training.softmax == "step":
+            told = distinct(recipe.text.vocabulary, rows * length)
+        return Load(rows, length, written=default_written(recipe, length), told=told)
     settings = recipe.pretraining
     end = settings.mask if settings.mask_at_end is None else settings.mask_at_end
     inside = max(1, length - 2)
@@ -155,6 +160,13 @@ def load_of(recipe: Recipe, length: int | None = None) -> Load:
         forward = round(rows * settings.causal_share)
         asked = (rows - forward) * hidden + forward * (length - 1)
     return Load(rows, length, asked=asked, kept=length - hidden)
+
+
+def distinct(vocabulary: int, tokens: int) -> int:
+    """Say how many different tokens a text has, about: the nth is written 1/n as often (Zipf)."""
+    ranks = range(1, vocabulary + 1)
+    whole = sum(1 / rank for rank in ranks)
+    return round(sum(1 - (1 - 1 / (rank * whole)) ** tokens for rank in ranks))
 
 
 def default_length(recipe: Recipe) -> int:

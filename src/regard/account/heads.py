@@ -24,15 +24,20 @@ def token_head(
     asked: int,
     *,
     drawn: bool = False,
+    told: int = 0,
 ) -> Ledger:
-    """Say what writing ``asked`` tokens costs; ``drawn`` if tokens are also drawn from it."""
-    width, written = settings.width, facts.written
+    """Say what writing ``asked`` tokens costs; ``drawn`` if tokens are also drawn from it.
+
+    ``told`` counts the different ones among them, where they are told from each other only.
+    """
+    width, written = settings.width, told or facts.written
     entries = _transform(settings, asked, drawn=drawn) if settings.head.transform else []
     learned = (0 if settings.tied else facts.vocabulary * width) + (
         facts.vocabulary * settings.head.bias
     )
     whole = settings.soft_cap or recipe.training.consistency or settings.copying
-    wide = width + (settings.head.bias and not whole)
+    # A token's bias, or how rare it is, is one more feature of every state.
+    wide = width + (bool(settings.head.bias or told) and not whole)
     matrix, states = FLOAT * written * wide, FLOAT * asked * wide
     logits = FLOAT * (asked if whole else min(BLOCK, asked)) * written
     blocks = 3 if asked > BLOCK or whole else 2

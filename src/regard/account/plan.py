@@ -70,7 +70,7 @@ def _language_modelling(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
     model = recipe.model
     return [
         *_body(model, facts, load.seq, causal=True),
-        *token_head(recipe, model, facts, load.seq.tokens),
+        *token_head(recipe, model, facts, load.seq.tokens, told=load.told),
     ]
 
 

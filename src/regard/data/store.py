@@ -62,13 +62,17 @@ class Store:
         """Tokens of the last field, the one that is learned to be written, in all examples."""
         return int(self._offsets[-1][-1])
 
-    def seen(self, field: int, *, tokens: int) -> NDArray[np.bool_]:
-        """Which of ``tokens`` stand anywhere in a field; read piece by piece."""
-        seen = np.zeros(tokens, dtype=bool)
+    def counts_of(self, field: int, *, tokens: int) -> NDArray[np.int64]:
+        """How often each of ``tokens`` stands in a field; read piece by piece."""
+        counts = np.zeros(tokens, dtype=np.int64)
         ids = self._ids[field]
         for begin in range(0, len(ids), PIECE):
-            seen[ids[begin : begin + PIECE]] = True
-        return seen
+            counts += np.bincount(ids[begin : begin + PIECE], minlength=tokens)
+        return counts
+
+    def seen(self, field: int, *, tokens: int) -> NDArray[np.bool_]:
+        """Which of ``tokens`` stand anywhere in a field."""
+        return self.counts_of(field, tokens=tokens) > 0
 
     def flat(self, field: int) -> NDArray[np.uint32]:
         """All ids of a field, example after example, mapped from disk."""

@@ -170,6 +170,16 @@ class Recipe(Settings):
         return self
 
     @model_validator(mode="after")
+    def _tokens_are_told_apart_where_all_are_written(self) -> "Recipe":
+        if self.training.softmax != "all" and self.task != "language-modelling":
+            raise Refused(
+                f'training.softmax = "{self.training.softmax}" is for language models, but task is '
+                f'"{self.task}"',
+                'Set it to "all", or take it out',
+            )
+        return self
+
+    @model_validator(mode="after")
     def _retrieval_is_asked_for(self) -> "Recipe":
         if self.task != "retrieval" and self.retrieval != RetrievalSettings():
             raise Refused(

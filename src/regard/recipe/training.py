@@ -115,6 +115,10 @@ class TrainingSettings(Settings):
     """Parts each step is cut into (a power of two); processes share them out."""
     label_smoothing: Share = 0.1
     """Share of the target's probability spread over the whole vocabulary."""
+    softmax: Literal["all", "step"] = "all"
+    """Language models: whether a token is told from all that can be written or, faster where the
+    vocabulary is large, from those that its own step asks for (Jean et al. 2015). Scores are always
+    over all."""
     class_weights: Literal["even", "balanced"] = "even"
     """Classification: whether every example counts the same, or every label in sum."""
     consistency: NonNegativeFloat = 0.0

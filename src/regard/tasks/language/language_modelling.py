@@ -61,6 +61,8 @@ class LanguageModelling(Task):
         self.order = ORDERS.get(tokenizer.kind, 5)
         self.baseline = f"an n-gram model of order {self.order} (interpolated Kneser-Ney)"
         self._ngrams: NgramModel | None = None
+        self._shares: Tensor | None = None
+        """How often each token is written, where a step tells its own tokens apart only."""
         self._continue = Continuation(
             recipe.decoding, tokenizer, context=self.context, seed=recipe.seed
         )
@@ -130,10 +132,15 @@ class LanguageModelling(Task):
 
     def begin(self, model: LanguageModel, store: Store) -> None:
         """Give logits to the tokens of the text, and one to all others together."""
+        counts = store.counts_of(0, tokens=self.tokenizer.size)
         if self.recipe.model.writes == "seen":
-            seen = store.seen(0, tokens=self.tokenizer.size)
+            seen = counts > 0
             seen[[special.END, special.UNKNOWN]] = True
-            model.head.write_only(torch.from_numpy(np.flatnonzero(seen)))
+            written = np.flatnonzero(seen)
+            model.head.write_only(torch.from_numpy(written))
+            counts = counts[written]
+        if self.recipe.training.softmax == "step":
+            self._shares = torch.from_numpy(counts / counts.sum())
 
     def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
         """Every document, closed by the token of ending."""
@@ -177,7 +184,8 @@ class LanguageModelling(Task):
         else:
             states, places = states[counted], places[counted]
         smoothing = self.recipe.training.label_smoothing if model.training else 0.0
-        return head_loss(model.head, states, places, smoothing=smoothing)
+        shares = self._shares if model.training else None
+        return head_loss(model.head, states, places, smoothing=smoothing, shares=shares)
 
     @torch.inference_mode()
     def measure(
