@@ -58,7 +58,9 @@ def main():
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--threads", type=int, default=0)
     options = parser.parse_args()
-    print(f"{'tokens':>8} {'told from':>10} {'seconds':>8} {'ratio':>6} {'loss':>7} {'bits/byte':>9}")
+    print(
+        f"{'tokens':>8} {'told from':>10} {'seconds':>8} {'ratio':>6} {'loss':>7} {'bits/byte':>9}"
+    )
     with tempfile.TemporaryDirectory() as folder:
         for vocabulary in options.vocabulary:
             whole = None
