@@ -99,6 +99,42 @@ def test_labelled_texts_are_looked_up_and_named(home, tmp_path, capsys, said):
     assert "neighbours" not in said()["answers"][0]
 
 
+def test_two_runs_answer_together(home, tmp_path, capsys, said):
+    for name in ("train.jsonl", "valid.jsonl", "recipe.toml"):
+        shutil.copy(home / name, tmp_path / name)
+    other = ("--set", "seed=5", "--set", "training.budget=20 steps", "--set", "text.longest=17")
+    assert main(train(tmp_path, *other)) == 0
+    capsys.readouterr()
+    first, second, asked = str(home / "run"), str(tmp_path / "new"), "the song was lovely"
+
+    def probability(*runs):
+        assert main(["predict", runs[0], asked, "--json", *runs[1:]]) == 0
+        return said()["answers"][0]["probabilities"]["pos"]
+
+    odds = [np.log(p / (1 - p)) for p in (probability(first), probability(second))]
+    both = probability(first, "--with", second)
+    assert np.log(both / (1 - both)) == pytest.approx(np.mean(odds), abs=1e-3)
+    assert odds[0] != pytest.approx(odds[1], abs=0.02)
+    call = ["evaluate", first, "--with", second, "--with", first, "--split", "valid"]
+    assert main([*call, "--json"]) == 0
+    assert set(said()["details"]["alone"]) == {"network", "networks"}
+    assert main(call) == 0
+    assert "networks" in capsys.readouterr().out
+
+
+def test_runs_that_tell_other_labels_do_not_answer_together(home, tmp_path, capsys):
+    for name in ("train.jsonl", "valid.jsonl"):
+        text = (home / name).read_text().replace('"pos"', '"good"')
+        (tmp_path / name).write_text(text)
+    shutil.copy(home / "recipe.toml", tmp_path / "recipe.toml")
+    assert main(train(tmp_path, "--set", "training.budget=2 steps")) == 0
+    capsys.readouterr()
+    assert main(["predict", str(home / "run"), "a text", "--with", str(tmp_path / "new")]) == 2
+    problem, remedy = capsys.readouterr().err.strip().split("\n")
+    assert "neg, pos" in problem and "good, neg" in problem
+    assert "same labels" in remedy
+
+
 def test_the_run_says_its_labels_and_its_baseline(home):
     assert 'labels = ["neg", "pos"]' in (home / "run" / "recipe.toml").read_text()
     card = (home / "run" / "README.md").read_text()

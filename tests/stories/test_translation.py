@@ -97,6 +97,12 @@ def test_answer_n_belongs_to_line_n_and_blank_lines_stay(fresh, refused):
     refused(2, [*arguments, "--output", str(fresh / "out.txt")], "out.txt exists")
 
 
+def test_translators_do_not_answer_together(home, capsys):
+    run = str(home / "run")
+    assert main(["predict", run, "Der Hund schläft.", "--with", run]) == 2
+    assert "where the answer is a label" in capsys.readouterr().err
+
+
 def test_answers_do_not_depend_on_their_neighbours(home):
     from regard.inference.predictor import load
 

@@ -266,3 +266,36 @@ def test_single_texts_may_have_scores():
     measured = task.measure(model_of(task), examples, quick=False)
     assert measured.baseline["spearman"] > 0.95
     assert all(sample.score is None for sample in measured.samples)
+
+
+def test_networks_that_answer_together_have_equal_shares():
+    task, other = task_for(), task_for(text={"longest": 7})
+    model = model_of(task)
+    second = model_of(other)
+    for parameter in second.parameters():
+        parameter.mul_(-0.5)
+    texts = [("so good a film",), (LONG,)]
+    own, theirs = task.read(model, texts), other.read(second, texts)
+    task.answer_with(other, second)
+    task.answer_with(other, second)
+    joined = task.beside.join(own, texts)
+    assert torch.allclose(joined.network, (own + 2 * theirs) / 3)
+    assert torch.equal(joined.all, joined.network)
+
+
+@pytest.mark.parametrize("labels", [["good", "bad"], ["bad", "fine"]], ids=["order", "names"])
+def test_networks_that_tell_other_columns_do_not_answer_together(labels):
+    task = task_for()
+    other_name = "fine" if "fine" in labels else "good"
+    examples = [(text, label.replace("good", other_name)) for text, label in TEXTS]
+    other = task_for(examples, data={"labels": labels})
+    with pytest.raises(UsageError, match="same labels"):
+        task.answer_with(other, model_of(other))
+
+
+def test_a_pair_and_a_text_do_not_answer_together():
+    task = task_for()
+    settings = {"task": "sentence-pair", "data": {"train": ["x"], "labels": ["bad", "good"]}}
+    other = make_task(make(settings), task.tokenizer)
+    with pytest.raises(UsageError, match="one task"):
+        task.answer_with(other, model_of(other))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import AsJson
+from regard.cli.options import AsJson, Beside
 from regard.cli.screen import print_json, print_rows
 
 
@@ -18,6 +18,7 @@ def evaluate(
         str, typer.Option(help="Its columns, in the task's order, with commas: 5,6,4.")
     ] = "",
     split: Annotated[str, typer.Option(help="Else: train, valid or test of the recipe.")] = "test",
+    beside: Beside = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
     """Measure a trained model, beside a plain baseline, with the signature of the metric.
@@ -25,6 +26,7 @@ def evaluate(
     Examples:
         regard evaluate runs/scenes
         regard evaluate runs/mine --data new.de new.en --json
+        regard evaluate runs/reviews-tuned --with runs/reviews-read
         regard evaluate runs/search --data sts-dev.csv --fields 5,6,4
 
     """
@@ -32,7 +34,7 @@ def evaluate(
     from regard.tasks.scores import shown
 
     columns = [name.strip() for name in fields.split(",") if name.strip()]
-    measured = load(run).evaluate(split=split, files=data, fields=columns)
+    measured = load(run, beside=beside).evaluate(split=split, files=data, fields=columns)
     if as_json:
         print_json(measured.as_json())
         return

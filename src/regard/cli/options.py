@@ -1,5 +1,6 @@
 """The options that several verbs share, each said once."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,5 +12,13 @@ Sets = Annotated[
     list[str],
     typer.Option(
         "--set", metavar="a.b=c", help="Change a setting of the recipe; may be given again."
+    ),
+]
+Beside = Annotated[
+    list[Path],
+    typer.Option(
+        "--with",
+        metavar="RUN",
+        help="Another run of the same labels whose network answers as well; may be given again.",
     ),
 ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import AsJson
+from regard.cli.options import AsJson, Beside
 from regard.cli.screen import clean, print_json, print_text
 from regard.errors import UsageError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from regard.tasks.task import Answered
 
 
-def predict(
+def predict(  # noqa: PLR0913, PLR0917 - one for each option
     run: Annotated[Path, typer.Argument(help="A finished run folder.")],
     texts: Annotated[list[str] | None, typer.Argument(help="Texts to answer.")] = None,
     source: Annotated[
@@ -33,6 +33,7 @@ def predict(
     vectors: Annotated[
         bool, typer.Option("--vectors", help="Give each text's vector instead of an answer.")
     ] = False,
+    beside: Beside = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
     """Ask a trained model: a translator translates, a language model goes on with a text.
@@ -48,6 +49,7 @@ def predict(
         cat new.de | regard predict runs/mine
         regard predict runs/shakespeare "KING RICHARD:"
         regard predict runs/reviews "A film to remember."
+        regard predict runs/reviews-tuned --with runs/reviews-read "A film to remember."
         regard predict runs/search --input texts.txt --output texts.npy
 
     """
@@ -59,7 +61,7 @@ def predict(
             f"an output file must be new, so that nothing is overwritten. {output} exists.",
             "Name another with --output.",
         )
-    model = load(run)
+    model = load(run, beside=beside)
     answers = model.encode_all(asked) if vectors else model.predict_all(asked, truncate=truncate)
     if output is not None and output.suffix == ".npy":
         _save(answers, output)

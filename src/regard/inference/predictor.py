@@ -76,6 +76,9 @@ class Predictor:
         return islice(given, most)
 
 
-def load(path: str | Path) -> Predictor:
-    """Open a run folder to ask it."""
-    return Predictor(Run(Path(path)))
+def load(path: str | Path, *, beside: Sequence[str | Path] = ()) -> Predictor:
+    """Open a run folder to ask it; runs named ``beside`` it answer as well, with equal shares."""
+    run = Run(Path(path))
+    for other in (Run(Path(place)) for place in beside):
+        run.task.answer_with(other.task, other.model)
+    return Predictor(run)

@@ -217,6 +217,13 @@ class Task(ABC):
 
         return body_vectors(self, model, texts)
 
+    def answer_with(self, other: "Task", model: Any) -> None:  # noqa: ANN401
+        """Let another run's model answer as well, where answers can be joined."""
+        raise UsageError(
+            f'runs answer together where the answer is a label. The task is "{self.recipe.task}".',
+            "Ask one run at a time.",
+        )
+
     @abstractmethod
     def measure(
         self,

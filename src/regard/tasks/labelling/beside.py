@@ -1,5 +1,6 @@
-"""Who answers beside the network: a bag of n-grams, and labelled texts that are remembered.
+"""Who answers beside the network: other networks, a bag of n-grams, remembered labelled texts.
 
+    network  = mean over this run's network and those of runs that are asked with it
     answer   = (1 - share)·network + share·bag + neighbours · what the nearest say
     together = ½·network + ½·bag + neighbours · what the nearest say
 
@@ -8,18 +9,22 @@ one. Labelled texts are remembered only where they are asked, since a run that i
 them along.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from regard.errors import UsageError
 from regard.recipe.decoding import DecodingSettings
 from regard.tasks.labelling.bag_of_ngrams import BagOfNgrams
 from regard.tasks.labelling.baseline import See, learn, logits_of, remember
-from regard.tasks.labelling.labels import Labels, Logits
+from regard.tasks.labelling.labels import Labels, Logits, Score
 from regard.tasks.labelling.neighbours import Looked, Neighbours
 from regard.tasks.task import Examples, Texts
+
+Network = Callable[[Sequence[Texts]], Logits]
+"""What another run's network says of texts."""
 
 REMEMBERED = "neighbours."  # what stands before the names of tensors that are not the bag's
 
@@ -29,6 +34,8 @@ class Answers(NamedTuple):
 
     all: Logits
     """As the recipe wants it."""
+    network: Logits
+    """What the networks say, all with equal shares."""
     bag: Logits | None
     together: Logits | None
     """Network and bag with equal shares."""
@@ -54,6 +61,8 @@ class Beside:
         self.labels, self.settings, self.see, self.trust = labels, settings, see, trust
         self.bag: BagOfNgrams | None = None
         self.memory: Neighbours | None = None
+        self.networks: list[Network] = []
+        """Those of other runs that are asked as well."""
 
     def learn(self, source: Examples) -> dict[str, Tensor]:
         """Fit the bag to examples, and remember them where they are to be asked."""
@@ -71,19 +80,41 @@ class Beside:
             own = {name.removeprefix(REMEMBERED): parameters[name] for name in kept}
             self.memory = Neighbours.load(own)
 
+    def ask_also(self, network: Network, labels: Labels) -> None:
+        """Let another network answer as well; it must tell the same ``labels``."""
+        mine, theirs = _in_words(self.labels), _in_words(labels)
+        if mine != theirs:
+            raise UsageError(
+                f"runs that answer together must tell the same labels. Got {mine} and {theirs}.",
+                "Name a run that was trained on the same labels.",
+            )
+        self.networks.append(network)
+
     def join(self, network: Logits, texts: Sequence[Texts]) -> Answers:
-        """Add what bag and neighbours say to what the network says."""
+        """Add what other networks, bag and neighbours say to what the network says."""
+        said = [network, *(ask(texts) for ask in self.networks)]
+        network = torch.stack(said).mean(dim=0)
         share = self.settings.baseline if self.bag else 0.0
         bag = logits_of(self.bag, self.labels, self.see(texts)) if self.bag else None
         heard, looked = self._heard(texts)
         added = 0.0 if heard is None else heard
         return Answers(
             network + added if bag is None else (1 - share) * network + share * bag + added,
+            network,
             bag,
             None if bag is None else (network + bag) / 2 + added,
             heard,
             looked,
         )
+
+    def voices(self, own: Logits, answers: Answers) -> dict[str, Logits]:
+        """Return what each says alone: the run's ``own`` network, all networks, neighbours."""
+        every = {"network": own}
+        if self.networks:
+            every["networks"] = answers.network
+        if answers.heard is not None:
+            every["neighbours"] = answers.heard
+        return every
 
     def _heard(self, texts: Sequence[Texts]) -> tuple[Logits | None, list[Looked]]:
         if self.memory is None:
@@ -100,3 +131,11 @@ class Beside:
             {"example": one.example, "near": round(one.near, 4), "label": label.text}
             for one, label in zip(looked, told, strict=True)
         )
+
+
+def _in_words(labels: Labels) -> str:
+    """Say what the columns of logits are."""
+    if isinstance(labels, Score):
+        return f"scores from {labels.low:g} to {labels.high:g}"
+    names = ", ".join(labels.names)
+    return names if labels.exclusive else f"any of {names}"

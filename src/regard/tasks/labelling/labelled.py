@@ -212,7 +212,7 @@ class Labelled(Task):
     def measure(self, model: Reader, examples: Sequence[Texts], *, quick: bool) -> Measured:
         """Score model, baseline, and both together with equal shares."""
         texts, written = [one[:-1] for one in examples], [one[-1] for one in examples]
-        mine = self._logits(model, [self.rows(tokens) for tokens in self._tokens(texts)])
+        mine = self.read(model, texts)
         labels, answers = self.labels, self.beside.join(mine, texts)
         told = labels.tell(answers.all)
         return Measured(
@@ -228,22 +228,27 @@ class Labelled(Task):
             {} if quick else self._details(mine, answers, written),
         )
 
+    def read(self, model: Reader, texts: Sequence[Texts]) -> Tensor:
+        """Return what the network alone says of texts."""
+        return self._logits(model, [self.rows(tokens) for tokens in self._tokens(texts)])
+
+    def answer_with(self, other: Task, model: Reader) -> None:
+        """Let another run's network answer as well, each with an equal share."""
+        mine, theirs = self.recipe.task, other.recipe.task
+        if not isinstance(other, Labelled) or mine != theirs:
+            told = f'runs that answer together must be of one task. Got "{mine}" and "{theirs}".'
+            raise UsageError(told, "Name a run of the same task.")
+        self.beside.ask_also(partial(other.read, model), other.labels)
+
     def _details(self, mine: Tensor, answers: Answers, written: Sequence[str]) -> dict[str, Any]:
-        """Say beside the rest what network and neighbours score alone, where both answer."""
-        details = self.labels.details(answers.all, written)
-        if answers.heard is None:
-            return details
-        every = {"network": mine, "neighbours": answers.heard}
-        alone = {who: self.labels.score(said, written)[self.metric] for who, said in every.items()}
-        return {**details, "alone": alone}
+        """Say beside the rest what each scores alone, where several answer."""
+        details, score = self.labels.details(answers.all, written), self.labels.score
+        every = self.beside.voices(mine, answers)
+        alone = {who: score(said, written)[self.metric] for who, said in every.items()}
+        return {**details, "alone": alone} if len(alone) > 1 else details
 
     def answer(
-        self,
-        model: Reader,
-        texts: Sequence[str],
-        *,
-        quick: bool = False,
-        cut: bool = False,
+        self, model: Reader, texts: Sequence[str], *, quick: bool = False, cut: bool = False
     ) -> list[Answered]:
         """Tell the label of each text; a blank line is answered with a blank."""
         answers = [Answered("", 0.0, 0)] * len(texts)
