@@ -1,8 +1,17 @@
 """What is assumed of texts that nobody has read yet, and what is said of those that were."""
 
+import numpy as np
 import pytest
 
-from regard.account.facts import Load, Sentences, default_length, load_of, told_lengths, unread
+from regard.account.facts import (
+    Load,
+    Sentences,
+    default_length,
+    distinct,
+    load_of,
+    told_lengths,
+    unread,
+)
 from regard.account.ledger import Seq
 from regard.recipe.load import load
 
@@ -23,6 +32,19 @@ def test_documents_are_long_and_summaries_short(name, sets, length, written):
     recipe = load(name, sets)
     assert default_length(recipe) == length
     assert load_of(recipe).written == written
+
+
+def test_a_text_has_as_many_different_tokens_as_zipf_says():
+    rng, vocabulary, tokens = np.random.default_rng(0), 997, 211
+    shares = 1 / np.arange(1, vocabulary + 1)
+    drawn = [
+        len(np.unique(rng.choice(vocabulary, tokens, p=shares / shares.sum()))) for _ in range(300)
+    ]
+    assert distinct(vocabulary, tokens) == pytest.approx(np.mean(drawn), abs=1.5)
+    assert distinct(vocabulary, 1) == 1
+    step = load_of(load("reviews-language", ["training.batch_tokens=512", "text.longest=64"]))
+    assert step.told == distinct(12000, 512)
+    assert load_of(load("shakespeare")).told == 0
 
 
 def test_wrong_answers_take_the_place_of_pairs():
