@@ -108,6 +108,15 @@ def test_a_wrong_call_is_two_lines(capsys, words, said):
     assert shown.out == ""
 
 
+def test_a_task_without_an_account_says_so_before_it_reads(capsys, tmp_path):
+    (tmp_path / "texts.jsonl").write_text('{"text": "a good film"}\n' * 5)
+    files = [f'data.{name}=["{tmp_path / "texts.jsonl"}"]' for name in ("train", "valid")]
+    sets = [word for one in [*files, "data.labelled=[]"] for word in ("--set", one)]
+    assert main(["account", "reviews-vectors", *sets]) == 2
+    problem, remedy = capsys.readouterr().err.splitlines()
+    assert "not written yet" in problem and "classification" in remedy
+
+
 def test_nothing_is_overwritten(capsys, tmp_path):
     page = tmp_path / "page.html"
     page.write_text("mine")

@@ -20,13 +20,18 @@ from regard.recipe.narrower import generator_of, light_decoder_of
 from regard.recipe.recipe import ENCODER_DECODERS, Recipe
 
 
-def ledger_of(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-    """Enter everything that one shard of a training step does."""
+def refuse_unplanned(recipe: Recipe) -> None:
+    """Say so where a task has no account."""
     if recipe.task not in PLANS:
         raise UsageError(
             f'the account of task "{recipe.task}" is not written yet.',
             f"Tasks with an account: {', '.join(PLANS)}.",
         )
+
+
+def ledger_of(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
+    """Enter everything that one shard of a training step does."""
+    refuse_unplanned(recipe)
     entries = PLANS[recipe.task](recipe, facts, load)
     start = recipe.model.start
     if start.freeze and start.thaw_after is None and start.carry == "body":

@@ -203,6 +203,7 @@ def _found(
 ) -> tuple["Recipe", "Facts", "Load", "Pace | None"]:
     """Open a recipe or a run, and find out what it settles, its batches and how fast it goes."""
     from regard.account.facts import load_of
+    from regard.account.plan import refuse_unplanned
     from regard.recipe.load import load
 
     if (Path(source) / "regard.json").is_file():
@@ -215,9 +216,12 @@ def _found(
         from regard.run import Run
 
         run = Run(Path(source))
+        refuse_unplanned(run.recipe)
         own = load_of(run.recipe, wanted.length)
         return run.recipe, facts_of_run(run), own, pace_of_run(run)
-    return _rehearsed(load(source, sets), wanted)
+    recipe = load(source, sets)
+    refuse_unplanned(recipe)  # before anything is read or timed
+    return _rehearsed(recipe, wanted)
 
 
 def _rehearsed(recipe: "Recipe", wanted: Wanted) -> tuple["Recipe", "Facts", "Load", "Pace | None"]:
