@@ -115,6 +115,8 @@ def test_two_runs_answer_together(home, tmp_path, capsys, said):
     both = probability(first, "--with", second)
     assert np.log(both / (1 - both)) == pytest.approx(np.mean(odds), abs=1e-3)
     assert odds[0] != pytest.approx(odds[1], abs=0.02)
+    assert main(["predict", first, asked, "--with", second, "--vectors"]) == 2
+    assert "one run's own" in capsys.readouterr().err
     call = ["evaluate", first, "--with", second, "--with", first, "--split", "valid"]
     assert main([*call, "--json"]) == 0
     assert set(said()["details"]["alone"]) == {"network", "networks"}

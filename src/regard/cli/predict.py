@@ -61,6 +61,10 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
             f"an output file must be new, so that nothing is overwritten. {output} exists.",
             "Name another with --output.",
         )
+    if vectors and beside:
+        raise UsageError(
+            "a vector is one run's own. Got --vectors and --with.", "Leave one of them out."
+        )
     model = load(run, beside=beside)
     answers = model.encode_all(asked) if vectors else model.predict_all(asked, truncate=truncate)
     if output is not None and output.suffix == ".npy":

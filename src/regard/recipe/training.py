@@ -117,8 +117,8 @@ class TrainingSettings(Settings):
     """Share of the target's probability spread over the whole vocabulary."""
     softmax: Literal["all", "step"] = "all"
     """Language models: whether a token is told from all that can be written or, faster where the
-    vocabulary is large, from those that its own step asks for (Jean et al. 2015). Scores are always
-    over all."""
+    vocabulary is large, from those that its own step asks for (Jean et al. 2015); cut into shards,
+    those of its shard, so that their number matters. Scores are always over all."""
     class_weights: Literal["even", "balanced"] = "even"
     """Classification: whether every example counts the same, or every label in sum."""
     consistency: NonNegativeFloat = 0.0
