@@ -135,6 +135,26 @@ def test_a_changed_recipe_is_refused_with_the_field_named(recipe, tmp_path):
     assert bits(train(recipe(), tmp_path / "run", resume=True))
 
 
+def test_threads_are_as_many_as_the_machines_user_said_where_the_recipe_says_nothing():
+    asked = "from regard.training.train import ALL_THREADS; print(ALL_THREADS)"
+    told = subprocess.run(
+        [sys.executable, "-c", asked],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.strip() == "1"
+
+
+def test_a_recipe_without_threads_takes_all(recipe, tmp_path, monkeypatch):
+    monkeypatch.setattr("regard.training.train.ALL_THREADS", 1)
+    free = recipe(training={**recipe().training.model_dump(), "threads": 0})
+    run = train(free, tmp_path / "run")
+    told = json.loads((run.folder / "metrics.json").read_text())
+    assert told["training"]["threads"] == 1
+
+
 def test_the_number_of_threads_is_part_of_a_run_and_can_be_given_back(recipe, tmp_path):
     settings = recipe().training.model_dump()
     one, two = ({**settings, "threads": number} for number in (1, 2))

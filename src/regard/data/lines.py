@@ -118,7 +118,8 @@ def _fatal(kind: str, path: Path, line: int, problem: str) -> Fault:
 
 def _unreadable(path: Path, error: OSError) -> Fault:
     if isinstance(error, FileNotFoundError):
-        remedy = f"Check the spelling; paths are taken from {Path.cwd()}."
+        home = "a recipe's own folder" if path.is_absolute() else Path.cwd()
+        remedy = f"Check the spelling; paths are taken from {home}."
         return Fault("missing-file", "fatal", str(path), 0, "There is no such file.", remedy)
     problem = f"The file cannot be read: {os.strerror(error.errno or 0)}."
     return Fault("missing-file", "fatal", str(path), 0, problem, "Name a file that can be read.")

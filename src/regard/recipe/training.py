@@ -147,7 +147,9 @@ class TrainingSettings(Settings):
     patience: NonNegativeInt = 0
     """Stop after this many evaluations without a better score; 0 never stops early."""
     threads: NonNegativeInt = 0
-    """Processor threads to compute with, 0 for all; part of what makes a run repeatable."""
+    """Processor threads to compute with; 0 for one on each core, or what OMP_NUM_THREADS says.
+    Part of what makes a run repeatable. Two runs at once on two cores want 1 each: with 2 each
+    they wait for one another, and are ten times as slow."""
     optimizer: Optimizer = AdamWSettings()
     schedule: ScheduleSettings = ScheduleSettings()
 

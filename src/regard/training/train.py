@@ -1,6 +1,5 @@
 """From a recipe to a run: prepare, loop, choose the parameters, measure, seal."""
 
-import os
 import platform
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +25,9 @@ from regard.training.state import State
 from regard.training.step import Stepper
 from regard.training.watcher import Nobody, Watcher
 
+ALL_THREADS = torch.get_num_threads()
+"""One for each core, or what OMP_NUM_THREADS says: two runs at once want one each."""
+
 
 def train(
     recipe: Recipe, folder: Path, *, resume: bool = False, watcher: Watcher | None = None
@@ -42,7 +44,7 @@ def train(
 
 
 def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> None:
-    threads = recipe.training.threads or os.cpu_count() or 1
+    threads = recipe.training.threads or ALL_THREADS
     torch.set_num_threads(threads)
     keep_pages()
     journal = Journal(folder / folders.JOURNAL)

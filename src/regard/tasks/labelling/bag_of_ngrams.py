@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import embedding_bag
+from torch.nn.functional import binary_cross_entropy_with_logits, embedding_bag
 
 from regard.tasks.labelling.word_bags import BITS, Bags
 from regard.tasks.quasi_newton import descend
@@ -140,23 +140,21 @@ class _Problem:
         weights, numbers, biases = found[:features], found[features:-1], found[-1]
         told = self.lengths * _sum(self.ratios * weights, self.bags)
         told = told + self.further @ numbers + biases
-        lost, wrong = self._lost(told)
+        lost, wrong = cross_entropy(told, self.targets, exclusive=self.exclusive)
+        lost, wrong = self.trust * lost, self.trust * wrong
         gradient = found.clone()
         gradient[-1] = wrong.sum(dim=0)
         gradient[features:-1] += self.further.T @ wrong
         gradient[:features] += self.ratios * _sum(self.lengths * wrong, self.texts)
         return float(lost + 0.5 * found[:-1].square().sum()), gradient
 
-    def _lost(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """Cross entropy, and its gradient: told minus true."""
-        if self.exclusive and logits.shape[1] > 1:
-            lost, told = -(self.targets * logits.log_softmax(dim=1)).sum(), logits.softmax(dim=1)
-        else:
-            lost = torch.nn.functional.binary_cross_entropy_with_logits(
-                logits, self.targets, reduction="sum"
-            )
-            told = logits.sigmoid()
-        return self.trust * lost, self.trust * (told - self.targets)
+
+def cross_entropy(logits: Tensor, targets: Tensor, *, exclusive: bool) -> tuple[Tensor, Tensor]:
+    """Sum it over texts; and its gradient: told minus true."""
+    if exclusive and logits.shape[1] > 1:
+        return -(targets * logits.log_softmax(dim=1)).sum(), logits.softmax(dim=1) - targets
+    lost = binary_cross_entropy_with_logits(logits, targets, reduction="sum")
+    return lost, logits.sigmoid() - targets
 
 
 def _chosen(bags: Bags) -> tuple[NDArray[np.int32], Bags, NDArray[np.int64]]:

@@ -9,7 +9,8 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.tasks.labelling.bag_of_ngrams import BagOfNgrams, fit
+from regard.tasks.labelling.bag_of_ngrams import BagOfNgrams
+from regard.tasks.labelling.calibration import fit_calibrated
 from regard.tasks.labelling.labels import Labels, Targets
 from regard.tasks.labelling.neighbours import Neighbours
 from regard.tasks.labelling.word_bags import Bags
@@ -29,7 +30,8 @@ def learn(labels: Labels, source: Examples, see: See, *, trust: float) -> dict[s
     targets = targets_of(labels, source, every)
     if _two(labels):
         targets = targets[:, 1:]
-    found = fit(bags, targets, exclusive=labels.exclusive, numbers=numbers, trust=trust)
+    exclusive = labels.exclusive
+    found = fit_calibrated(bags, targets, exclusive=exclusive, trust=trust, numbers=numbers)
     return found.parameters()
 
 

@@ -41,6 +41,12 @@ class Bags(NamedTuple):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def some(self, texts: NDArray[np.int64]) -> "Bags":
+        """Return the bags of some texts, in their order."""
+        counts = np.diff(self.offsets)[texts]
+        places = runs_of(self.offsets[texts], counts)
+        return Bags(self.rows[places], np.concatenate([[0], np.cumsum(counts)]))
+
 
 class WordHashes(dict[str, int]):
     """A 64-bit hash of every word met, the same on every machine."""
@@ -69,6 +75,11 @@ def counted(texts: Iterable[str]) -> tuple[Bags, NDArray[np.int32]]:
         parts.append(bag_of_keys(distinct, len(chunk)))
         counts.append(count.astype(np.int32))
     return joined(parts), np.concatenate(counts)
+
+
+def runs_of(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the places of runs, one run after another: where each begins, and how many it has."""
+    return np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
 
 
 def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
