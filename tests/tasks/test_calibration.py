@@ -90,3 +90,15 @@ def test_too_few_texts_are_left_as_they_are():
     true = torch.tensor([[n % 2] for n in range(FEWEST - 1)]).float()
     plain, held = (learn(some, true, exclusive=True, trust=5.0) for learn in (fit, fit_calibrated))
     assert torch.equal(plain.weights, held.weights) and torch.equal(plain.biases, held.biases)
+
+
+def test_further_numbers_are_seen_by_the_held_out_too():
+    numbers = RANDOM.normal(size=(300, 2)).astype(np.float32)
+    true = torch.from_numpy((numbers[:, :1] > 0).astype(np.float32))
+    some = bags(texts(300))
+    plain, held = (
+        learn(some, true, exclusive=True, trust=1.0, numbers=numbers)
+        for learn in (fit, fit_calibrated)
+    )
+    # What the numbers tell is true of the held-out as well, so it is believed as far or further.
+    assert (held.numbers[0] > 0.9 * plain.numbers[0]).all()
