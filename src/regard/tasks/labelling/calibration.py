@@ -42,10 +42,10 @@ def fit_calibrated(
         some = bags.some(texts)
         return fit(some, targets[texts], exclusive=exclusive, trust=trust, numbers=known)
 
-    every = np.arange(len(bags))
-    bag = learned(every)
+    bag = fit(bags, targets, exclusive=exclusive, trust=trust, numbers=numbers)
     if len(bags) < FEWEST:
         return bag
+    every = np.arange(len(bags))
     folds = np.random.default_rng(0).permutation(len(bags)) % FOLDS
     held = every[folds < min(FOLDS, -(-ENOUGH * FOLDS // len(bags)))]
     told = torch.empty(len(bags), targets.shape[1])
