@@ -32,6 +32,8 @@ def test_nothing_is_left_to_gain(columns, exclusive):
         true = true / true.sum(dim=1, keepdim=True)
     scale, biases = calibrate(told, true, exclusive=exclusive)
     found = torch.cat([torch.tensor([scale]).log().double(), biases.double()]).requires_grad_()
+    even = 1 / 3 if exclusive and columns == 3 else 1 / 2
+    true = true * 211 / 213 + even * 2 / 213
     logits = found[0].exp() * told + found[1:]
     if exclusive and columns > 1:
         lost = torch.nn.functional.cross_entropy(logits, true, reduction="sum")
@@ -102,3 +104,9 @@ def test_further_numbers_are_seen_by_the_held_out_too():
     )
     # What the numbers tell is true of the held-out as well, so it is believed as far or further.
     assert (held.numbers[0] > 0.9 * plain.numbers[0]).all()
+
+
+def test_what_was_always_right_is_not_certain():
+    true = torch.tensor([[n % 2] for n in range(100)]).float()
+    scale, biases = calibrate(2 * true - 1, true, exclusive=True)
+    assert 3 < scale + biases.item() < 5  # 51 of 52 would be right: a logit of 3.9
