@@ -300,6 +300,7 @@ def test_missing_and_empty_files_are_named(tmp_path, ending, pack):
     with pytest.raises(UsageError, match="no such file") as missing:
         fields([path], expected=expected)
     assert str(path) in missing.value.problem
+    assert "a recipe's own folder" in missing.value.remedy
     packed = {"": b"", ".gz": gzip.compress(b""), ".zst": zstandard.compress(b"")}
     put(path, packed[pack])
     with pytest.raises(DataError) as empty:
