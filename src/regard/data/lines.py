@@ -39,7 +39,7 @@ def lines(path: Path) -> Iterator[Line | Fault]:
     except BROKEN as error:
         yield _fatal("compression", path, number + 1, f"The compressed data is broken: {error}.")
     except OSError as error:
-        yield _unreadable(path, error)
+        yield unreadable(path, error)
     else:
         if not number:
             yield _fatal("empty-file", path, 0, "The file is empty.")
@@ -67,7 +67,7 @@ def whole(path: Path) -> str | Fault:
     except BROKEN as error:
         return _fatal("compression", path, 0, f"The compressed data is broken: {error}.")
     except OSError as error:
-        return _unreadable(path, error)
+        return unreadable(path, error)
     if not raw:
         return _fatal("empty-file", path, 0, "The file is empty.")
     if raw.startswith(_OTHER_BOMS):
@@ -116,7 +116,8 @@ def _fatal(kind: str, path: Path, line: int, problem: str) -> Fault:
     return Fault(kind, "fatal", str(path), line, problem, remedies[kind])
 
 
-def _unreadable(path: Path, error: OSError) -> Fault:
+def unreadable(path: Path, error: OSError) -> Fault:
+    """Say why a file of any format cannot be read."""
     if isinstance(error, FileNotFoundError):
         home = "a recipe's own folder" if path.is_absolute() else Path.cwd()
         remedy = f"Check the spelling; paths are taken from {home}."

@@ -12,6 +12,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from regard.data.compression import BROKEN, open_bytes
+from regard.data.lines import unreadable
 from regard.data.record import Fault, Found, Request, bad, examined
 
 _CHUNK = 1 << 16
@@ -58,10 +59,8 @@ def _broken(path: Path, error: Exception) -> Fault:
         problem = f"The file declares entities, which are refused: {type(error).__name__}."
     elif isinstance(error, BROKEN):
         kind, problem = "compression", f"The compressed data is broken: {error}."
-    elif isinstance(error, FileNotFoundError):
-        kind, problem = "missing-file", "There is no such file."
     elif isinstance(error, OSError):
-        kind, problem = "missing-file", f"The file cannot be read: {error.strerror}."
+        return unreadable(path, error)
     return Fault(kind, "fatal", str(path), line, problem, remedy)
 
 
