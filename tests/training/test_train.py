@@ -11,8 +11,9 @@ from hashlib import sha256
 import pytest
 from safetensors import SafetensorError
 
-from regard.errors import DiskError, RunError, Stopped, TrainingError, UsageError
+from regard.errors import DataError, DiskError, RunError, Stopped, TrainingError, UsageError
 from regard.models import tensor_file
+from regard.recipe.load import make
 from regard.run import Run, read_journal
 from regard.training import checkpoint
 from regard.training.loop import spread
@@ -324,3 +325,12 @@ def test_every_answer_is_kept_beside_what_was_expected(recipe, tmp_path):
     (run.folder / "answers.jsonl").write_text("{}")
     with pytest.raises(RunError, match="does not belong"):
         _ = Run(run.folder).answers
+
+
+def test_a_single_text_of_which_nothing_is_held_out_is_refused_before_training(tmp_path):
+    (tmp_path / "text.txt").write_text("the same line again and again\n" * 40)
+    recipe = make({"task": "language-modelling", "data": {"train": [str(tmp_path / "text.txt")]}})
+    with pytest.raises(DataError, match="nothing is left to measure on") as refused:
+        train(recipe, tmp_path / "run")
+    assert 'data.holdout_from = "end"' in refused.value.remedy
+    assert not (tmp_path / "run").exists()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from regard.data.store import Store
 from regard.data.stream import AnyStream
+from regard.errors import DataError
 from regard.recipe.recipe import Recipe
 from regard.tasks.from_recipe import TASKS, examples, first, make_task, make_tokenizer
 from regard.tasks.task import Examples, Task, Texts
@@ -50,8 +51,14 @@ def prepare(recipe: Recipe, watcher: Watcher, begin: Source | None = None) -> Pr
 def _can_be_read(recipe: Recipe) -> None:
     """Meet what is wrong with the examples to be measured on now, not when training is over."""
     for split in ("valid", "test") if recipe.data.test else ("valid",):
-        for _ in islice(examples(recipe, split)(), MOST_TEST):
-            pass
+        found = sum(1 for _ in islice(examples(recipe, split)(), MOST_TEST))
+        if not found and not recipe.data.valid:
+            raise DataError(
+                f"nothing is left to measure on: data.holdout = {recipe.data.holdout} picks none "
+                "of the examples in data.train.",
+                'Hold out more, or of one long text its end (data.holdout_from = "end"), or name '
+                "files in data.valid.",
+            )
 
 
 def cache_folder() -> Path:

@@ -18,6 +18,7 @@ from regard.data.stream import AnyStream
 from regard.layers.dropout import keyed
 from regard.recipe.recipe import Recipe
 from regard.tasks.task import Task
+from regard.training.products import fast_products
 from regard.training.randomness import DROPOUT, SEGMENTATION
 from regard.training.schedule import rate_factor
 from regard.training.start import is_frozen
@@ -68,6 +69,7 @@ class Stepper:
         self.recipe, self.task, self.store, self.stream = recipe, task, store, stream
         self.steps, self.carried = steps, carried
 
+    @fast_products()
     def take(self, state: State, step: int) -> Stepped:
         """Take step ``step``; the parameters stay as they are if something was no number."""
         state.model.train()
