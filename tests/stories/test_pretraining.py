@@ -132,6 +132,9 @@ def test_a_text_without_a_mask_is_refused_in_two_lines(home, capsys):
 
 
 def test_one_document_has_no_other_to_take_a_wrong_sentence_from(home, capsys):
+    valid = home / "valid.txt"
+    valid.write_text((home / "text.txt").read_text())
     (home / "text.txt").write_text("The dog sees. The cat sees.\nThe man sees.\n" * 40)
-    assert train(home, ['pretraining.pairs="next-sentence"'], "run") != 0
+    changes = ['pretraining.pairs="next-sentence"', f"data.valid=['{valid}']"]
+    assert train(home, changes, "run") != 0
     assert "another document" in capsys.readouterr().err
