@@ -71,12 +71,14 @@ def test_float64_stays_exact(calls):
 
 
 def test_scaled_sums_and_whole_matrices_as_biases_are_left_alone(calls):
-    left, right, _ = matrices(256, 67, 131)
+    left, right, bias = matrices(256, 67, 131)
     whole = torch.randn(256, 131)
+    half = torch.addmm(bias, left, right, alpha=0.5)
     scaled, plain = torch.addmm(whole, left, right, beta=0.5, alpha=2.0), whole.addmm(left, right)
     with fast_products(suited=True):
         assert torch.equal(torch.addmm(whole, left, right, beta=0.5, alpha=2.0), scaled)
         assert torch.equal(whole.addmm(left, right), plain)
+        assert torch.equal(torch.addmm(bias, left, right, alpha=0.5), half)
     assert not calls
 
 
