@@ -32,6 +32,8 @@ from regard.errors import RunError, UsageError
 from regard.models.parameters import parameters_of, put_parameters
 from regard.models.tensor_file import refusals as refusals
 from regard.models.tensor_file import write_tensors as write_tensors
+from regard.models.tensor_file import write_tensors_whole
+from regard.recipe.answering import answering
 from regard.recipe.dump import dump
 from regard.recipe.load import load as load_recipe
 from regard.recipe.recipe import Recipe
@@ -62,15 +64,16 @@ class Run:
 
     Args:
         folder: The run folder; its seal is checked at once.
+        decoding: Settings of [decoding] to answer by, instead of the recipe's own.
 
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, decoding: Mapping[str, Any] | None = None) -> None:
         self.folder = folder
         self.facts = _read_seal(folder)
         for name in VERIFIED:
             _verify(folder, name, self.facts["files"])
-        self.recipe: Recipe = load_recipe(folder / RECIPE)
+        self.recipe: Recipe = answering(load_recipe(folder / RECIPE), decoding or {})
         self.tokenizer = Tokenizer.load(folder / TOKENIZER)
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         if config["tokenizer"] != self.tokenizer.fingerprint:
@@ -201,9 +204,7 @@ def write_recipe(folder: Path, recipe: Recipe) -> None:
 def write_model(folder: Path, model: nn.Module, tokenizer: Tokenizer) -> None:
     """Write the parameters, and beside them what they belong to."""
     parameters = parameters_of(model)
-    unfinished = folder / f".{MODEL}"
-    write_tensors(unfinished, parameters)
-    unfinished.replace(folder / MODEL)
+    write_tensors_whole(folder / MODEL, parameters)
     config = {
         "model_type": "regard",
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
@@ -216,9 +217,7 @@ def write_model(folder: Path, model: nn.Module, tokenizer: Tokenizer) -> None:
 def write_baseline(folder: Path, parameters: Mapping[str, Tensor]) -> None:
     """Write what the plain baseline learned, where there is one that learns."""
     if parameters:
-        unfinished = folder / f".{BASELINE}"
-        write_tensors(unfinished, parameters)
-        unfinished.replace(folder / BASELINE)
+        write_tensors_whole(folder / BASELINE, parameters)
 
 
 def seal(folder: Path) -> None:

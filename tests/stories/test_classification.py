@@ -75,7 +75,7 @@ def test_it_learns_and_the_baseline_stands_beside_it(home, capsys, said):
     assert "baseline" in shown and "together" in shown and "%" in shown
 
 
-def test_labelled_texts_are_looked_up_and_named(home, tmp_path, capsys, said):
+def test_labelled_texts_are_looked_up_and_named(home, tmp_path, capsys, said, refused):
     lines = (home / "train.jsonl").read_text().splitlines()
     for name in ("train.jsonl", "valid.jsonl", "recipe.toml"):
         shutil.copy(home / name, tmp_path / name)
@@ -98,6 +98,23 @@ def test_labelled_texts_are_looked_up_and_named(home, tmp_path, capsys, said):
     # A run that was not asked to remember passes nothing of its texts on.
     assert main(["predict", str(home / "run"), asked["text"], "--json"]) == 0
     assert "neighbours" not in said()["answers"][0]
+    call = ["predict", str(home / "run"), asked["text"], "--set", "decoding.neighbours=2"]
+    refused(2, call, "remembers none", "Train it again")
+    # One that does can be asked without them.
+    call = ["predict", str(tmp_path / "new"), asked["text"], "--json"]
+    assert main([*call, "--set", "decoding.neighbours=0"]) == 0
+    quiet = said()["answers"][0]
+    assert "neighbours" not in quiet and quiet["probabilities"] != answer["probabilities"]
+
+
+def test_a_finished_run_can_be_asked_together_with_its_bag(home, said):
+    call = ["evaluate", str(home / "run"), "--split", "valid", "--json"]
+    assert main(call) == 0
+    plain = said()["metrics"]
+    assert main([*call, "--set", "decoding.baseline=0.5"]) == 0
+    both = said()["metrics"]
+    assert both["loss"] == pytest.approx(plain["together"]["loss"], rel=1e-5)
+    assert both["loss"] != pytest.approx(plain["loss"], rel=1e-3)
 
 
 def test_two_runs_answer_together(home, tmp_path, capsys, said):

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+import regard
 from regard.cli.main import main
 
 RECIPE = """
@@ -103,6 +104,35 @@ def test_a_single_text_is_answered_with_its_own_line_ends(home, capsys, said):
     text = said()["answers"][0]["text"]
     assert main(["predict", str(home / "run"), "THE CAT:\n"]) == 0
     assert capsys.readouterr().out.rstrip("\n") == text.rstrip("\n")
+
+
+def test_a_run_can_be_asked_to_answer_otherwise(home, said):
+    def answer(*changes):
+        sets = [word for change in changes for word in ("--set", f"decoding.{change}")]
+        assert main(["predict", str(home / "run"), "The cat", "--json", *sets]) == 0
+        return said()["answers"][0]
+
+    drawn, likeliest = answer(), answer("method=greedy")
+    assert answer("temperature=0.8") == drawn and answer("seed=1") == drawn
+    assert answer("seed=2")["text"] != drawn["text"]
+    assert answer("top_k=1") == likeliest == answer("method=beam", "beam=1")
+    assert likeliest["log_probability"] > drawn["log_probability"]
+    (told,) = regard.load(home / "run", decoding={"method": "greedy"}).predict("The cat")
+    assert told.text == likeliest["text"]
+    assert len(answer("longest=7")["text"]) <= 7
+    again = answer("method=greedy", "no_repeat=2", "shortest=29", "longest=30")["text"]
+    pairs = [again[at : at + 2] for at in range(len(again) - 1)]
+    assert len(again) >= 29 and len(set(pairs)) == len(pairs)
+
+
+def test_answering_otherwise_is_refused_in_two_lines(home, refused):
+    call = ["predict", str(home / "run"), "The cat", "--set"]
+    refused(2, [*call, "model.width=3"], "only how it answers", "decoding.longest=50")
+    refused(2, [*call, "decoding.temprature=0.5"], "temprature is unknown", "decoding.temperature?")
+    refused(2, [*call, "decoding.top_p=2"], "how to answer: decoding.top_p must be", "got 2")
+    refused(2, [*call, "decoding.neighbours=2"], "decoding.neighbours is for labels")
+    both = [*call, "decoding.method=greedy", "--set", "decoding.temperature=0.5"]
+    refused(2, both, "has no effect", '"greedy"')
 
 
 def test_a_stopped_run_goes_on_to_the_same_bits(fresh, capsys):

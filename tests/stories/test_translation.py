@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import regard
 from regard.cli.main import main
 
 RECIPE = """
@@ -104,9 +105,7 @@ def test_translators_do_not_answer_together(home, capsys):
 
 
 def test_answers_do_not_depend_on_their_neighbours(home):
-    from regard.inference.predictor import load
-
-    model = load(home / "run")
+    model = regard.load(home / "run")
     texts = [source for source, _ in pairs()][:37]
     together = [answer.text for answer in model.predict(texts)]
     assert together == [model.predict(text)[0].text for text in texts]

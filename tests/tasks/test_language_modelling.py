@@ -249,6 +249,14 @@ def test_every_method_goes_on(ready, decoding):
     assert all(math.isfinite(a.log_probability) and a.log_probability < 0 for a in first)
 
 
+@pytest.mark.parametrize(("decoding", "length"), [({}, 0), ({"shortest": 5}, 5)])
+def test_a_model_that_would_end_at_once_goes_on_as_far_as_it_must(ready, decoding, length):
+    task, model, _ = ready(model={"head": {"bias": True}}, decoding=decoding)
+    torch.nn.init.zeros_(model.head.bias)
+    model.head.bias.data[special.END] = 100.0
+    assert [len(one.ids) for one in task.answer(model, ["the cat", "so", "on"])] == [length] * 3
+
+
 def test_a_beam_of_one_is_greedy(ready):
     task, model, _ = ready()
     narrow, _, _ = ready(decoding={"method": "beam", "beam": 1})

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import AsJson, Beside
+from regard.cli.options import Answering, AsJson, Beside
 from regard.cli.screen import print_json, print_rows
 
 
@@ -19,6 +19,7 @@ def evaluate(
     ] = "",
     split: Annotated[str, typer.Option(help="Else: train, valid or test of the recipe.")] = "test",
     beside: Beside = [],  # noqa: B006
+    changes: Answering = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
     """Measure a trained model, beside a plain baseline, with the signature of the metric.
@@ -27,14 +28,17 @@ def evaluate(
         regard evaluate runs/scenes
         regard evaluate runs/mine --data new.de new.en --json
         regard evaluate runs/reviews-tuned --with runs/reviews-read
+        regard evaluate runs/reviews-tuned --set decoding.baseline=0.5
         regard evaluate runs/search --data sts-dev.csv --fields 5,6,4
 
     """
-    from regard.inference.predictor import load
+    from regard.inference.predictor import Predictor, opened
+    from regard.recipe.answering import asked_for
     from regard.tasks.scores import shown
 
     columns = [name.strip() for name in fields.split(",") if name.strip()]
-    measured = load(run, beside=beside).evaluate(split=split, files=data, fields=columns)
+    model = Predictor(opened(run, beside=beside, decoding=asked_for(changes)))
+    measured = model.evaluate(split=split, files=data, fields=columns)
     if as_json:
         print_json(measured.as_json())
         return

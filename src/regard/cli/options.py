@@ -14,6 +14,14 @@ Sets = Annotated[
         "--set", metavar="a.b=c", help="Change a setting of the recipe; may be given again."
     ),
 ]
+Answering = Annotated[
+    list[str],
+    typer.Option(
+        "--set",
+        metavar="decoding.a=b",
+        help="Answer otherwise than the recipe says; may be given again.",
+    ),
+]
 Beside = Annotated[
     list[Path],
     typer.Option(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import AsJson, Beside
+from regard.cli.options import Answering, AsJson, Beside
 from regard.cli.screen import clean, print_json, print_text
 from regard.errors import UsageError
 
@@ -34,6 +34,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         bool, typer.Option("--vectors", help="Give each text's vector instead of an answer.")
     ] = False,
     beside: Beside = [],  # noqa: B006
+    changes: Answering = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
     """Ask a trained model: a translator translates, a language model goes on with a text.
@@ -48,12 +49,14 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         regard predict runs/mine --input new.de --output new.en
         cat new.de | regard predict runs/mine
         regard predict runs/shakespeare "KING RICHARD:"
+        regard predict runs/shakespeare "KING RICHARD:" --set decoding.temperature=0.5
         regard predict runs/reviews "A film to remember."
         regard predict runs/reviews-tuned --with runs/reviews-read "A film to remember."
         regard predict runs/search --input texts.txt --output texts.npy
 
     """
-    from regard.inference.predictor import load
+    from regard.inference.predictor import Predictor, opened
+    from regard.recipe.answering import asked_for
 
     asked = _asked(texts, source)
     if output is not None and output.exists():
@@ -65,7 +68,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         raise UsageError(
             "a vector is one run's own. Got --vectors and --with.", "Leave one of them out."
         )
-    model = load(run, beside=beside)
+    model = Predictor(opened(run, beside=beside, decoding=asked_for(changes)))
     answers = model.encode_all(asked) if vectors else model.predict_all(asked, truncate=truncate)
     if output is not None and output.suffix == ".npy":
         _save(answers, output)

@@ -1,12 +1,12 @@
 """A trained model that answers and explains: what ``regard.load`` returns."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from regard.explain.explaining import Choice, explain
 from regard.explain.explanation import Explanation
-from regard.inference.predictor import Predictor
-from regard.run import Run
+from regard.inference.predictor import Predictor, opened
 
 
 class Model(Predictor):
@@ -20,6 +20,15 @@ class Model(Predictor):
         return explain(self.run, text, target, Choice(**choice))
 
 
-def load(path: str | Path) -> Model:
-    """Open a run folder to ask it and to look into it."""
-    return Model(Run(Path(path)))
+def load(
+    path: str | Path,
+    *,
+    beside: Sequence[str | Path] = (),
+    decoding: Mapping[str, Any] | None = None,
+) -> Model:
+    """Open a run folder to ask it and to look into it.
+
+    Runs named ``beside`` it answer as well, with equal shares; ``decoding`` says how to answer
+    where it is not to be as the recipe has it, as in ``{"method": "sample", "temperature": 0.5}``.
+    """
+    return Model(opened(path, beside=beside, decoding=decoding))

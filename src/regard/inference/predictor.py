@@ -1,8 +1,9 @@
 """The predictor: a run that answers."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,9 +77,17 @@ class Predictor:
         return islice(given, most)
 
 
-def load(path: str | Path, *, beside: Sequence[str | Path] = ()) -> Predictor:
-    """Open a run folder to ask it; runs named ``beside`` it answer as well, with equal shares."""
-    run = Run(Path(path))
+def opened(
+    path: str | Path,
+    *,
+    beside: Sequence[str | Path] = (),
+    decoding: Mapping[str, Any] | None = None,
+) -> Run:
+    """Open a run folder to ask it, by other settings of [decoding] where they are given.
+
+    Runs named ``beside`` it answer as well, with equal shares.
+    """
+    run = Run(Path(path), decoding=decoding)
     for other in (Run(Path(place)) for place in beside):
         run.task.answer_with(other.task, other.model)
-    return Predictor(run)
+    return run

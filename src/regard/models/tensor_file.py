@@ -17,6 +17,13 @@ def write_tensors(file: Path, tensors: Mapping[str, Tensor]) -> None:
         save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, file)
 
 
+def write_tensors_whole(file: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write tensors so that they are there whole or not at all."""
+    unfinished = file.with_name(f".{file.name}")
+    write_tensors(unfinished, tensors)
+    unfinished.replace(file)
+
+
 @contextmanager
 def refusals() -> Iterator[None]:
     """Let what the disk refuses be an OSError, though safetensors has an error of its own."""

@@ -13,6 +13,9 @@ from pydantic import (
 
 from regard.recipe.settings import Refused, Settings
 
+ONLY = {"sample": ("temperature", "top_k", "top_p", "seed"), "beam": ("coverage",)}
+"""Settings that have an effect with one method only."""
+
 
 class DecodingSettings(Settings):
     """How probabilities become an answer."""
@@ -29,6 +32,8 @@ class DecodingSettings(Settings):
     """``sample``: choose among this many likeliest tokens; 0 for all."""
     top_p: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
     """``sample``: choose among the likeliest tokens that together hold this probability."""
+    seed: NonNegativeInt | None = None
+    """``sample``: draws are derived from it; leave out for the recipe's own."""
     baseline: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
     """Classification: share of the bag-of-n-grams baseline in the answer's log-probability."""
     neighbours: NonNegativeFloat = 0.0
@@ -57,8 +62,8 @@ class DecodingSettings(Settings):
 
     @model_validator(mode="after")
     def _sampling_is_asked_for(self) -> "DecodingSettings":
-        asked = {"temperature": 1.0, "top_k": 0, "top_p": 1.0}
-        for name, neutral in asked.items():
+        for name in ONLY["sample"]:
+            neutral = type(self).model_fields[name].default
             if self.method != "sample" and getattr(self, name) != neutral:
                 raise Refused(
                     f"decoding.{name} = {getattr(self, name)} has no effect while "

@@ -52,6 +52,11 @@ class Recipe(Settings):
     training: TrainingSettings = TrainingSettings()
     decoding: DecodingSettings = DecodingSettings()
 
+    @property
+    def seed_of_draws(self) -> int:
+        """What a sampled answer is derived from."""
+        return self.seed if self.decoding.seed is None else self.decoding.seed
+
     @model_validator(mode="after")
     def _there_is_something_to_learn_from(self) -> "Recipe":
         imported = self.model.start.imported is not None

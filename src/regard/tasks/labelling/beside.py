@@ -79,6 +79,12 @@ class Beside:
         if kept:
             own = {name.removeprefix(REMEMBERED): parameters[name] for name in kept}
             self.memory = Neighbours.load(own)
+        elif self.settings.neighbours:
+            raise UsageError(
+                f"decoding.neighbours = {self.settings.neighbours:g} asks labelled texts, but this "
+                "run was trained with 0 and remembers none.",
+                "Train it again with neighbours, or leave them out.",
+            )
 
     def ask_also(self, network: Network, labels: Labels) -> None:
         """Let another network answer as well; it must tell the same ``labels``."""
@@ -117,7 +123,7 @@ class Beside:
         return every
 
     def _heard(self, texts: Sequence[Texts]) -> tuple[Logits | None, list[Looked]]:
-        if self.memory is None:
+        if self.memory is None or not self.settings.neighbours:
             return None, [[] for _ in texts]
         said, looked = self.memory.ask([" ".join(text) for text in texts])
         return self.settings.neighbours * said, looked

@@ -72,7 +72,15 @@ class Continuation:
         ids = torch.tensor(prompts, dtype=torch.long).view(rows, -1)
         steps = model.steps(ids, context=self.context)
         most = min(settings.longest, quick_tokens or settings.longest)
-        limits = Limits(special.END, special.END, [most] * rows, NEVER)
+        least = min(settings.shortest, most - 1)
+        limits = Limits(
+            special.END,
+            special.END,
+            [most] * rows,
+            NEVER,
+            shortest=(least,) * rows if least else (),
+            no_repeat=settings.no_repeat,
+        )
         if settings.method == "sample":
             choice = Choice(settings.temperature, settings.top_k, settings.top_p)
             draws = [self._generator(place) for place in places]

@@ -64,7 +64,7 @@ class LanguageModelling(Task):
         self._shares: Tensor | None = None
         """How often each token is written, where a step tells its own tokens apart only."""
         self._continue = Continuation(
-            recipe.decoding, tokenizer, context=self.context, seed=recipe.seed
+            recipe.decoding, tokenizer, context=self.context, seed=recipe.seed_of_draws
         )
 
     @classmethod

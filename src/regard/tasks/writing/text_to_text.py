@@ -144,7 +144,7 @@ class TextToText(Task):
             return greedy(steps, len(rows), limits=limits)
         if settings.method == "sample":
             choice = Choice(settings.temperature, settings.top_k, settings.top_p)
-            generator = torch.Generator().manual_seed(self.recipe.seed)
+            generator = torch.Generator().manual_seed(self.recipe.seed_of_draws)
             return sample(steps, len(rows), limits=limits, choice=choice, generator=generator)
         found = beam(
             steps,
