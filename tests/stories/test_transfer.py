@@ -169,3 +169,25 @@ def test_another_tokenizer_is_refused(home, capsys):
     told = capsys.readouterr().err
     assert "text.vocabulary is 400 here and 300 in" in told and "tokenizer must be the one" in told
     assert not (home / "never").exists()
+
+
+@pytest.mark.parametrize("body", ["lm", "masked"])
+def test_init_writes_a_recipe_that_begins_from_a_run(home, capsys, tmp_path, monkeypatch, body):
+    monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(home)
+    recipe = tmp_path / "own.toml"
+    call = ["init", "classification", "--data", "train.tsv", "--start", body, "--out", str(recipe)]
+    assert "model.start.run" in said(capsys, call)["reasons"]
+    monkeypatch.chdir(tmp_path)  # a recipe finds what it names wherever it is called from
+    assert main(["check", str(recipe)]) == 0
+    small = ["--set", "training.budget=2 steps", "--set", "training.threads=1"]
+    assert said(capsys, ["train", str(recipe), "--run", "run", *small])["steps"] == 2
+    assert f"Begun from the run {body}, model" in (tmp_path / "run" / "README.md").read_text()
+
+
+def test_init_says_what_it_cannot_begin_from(home, capsys, tmp_path):
+    data, out = str(home / "train.tsv"), tmp_path / "own.toml"
+    call = ["init", "classification", "--data", data, "--out", str(out), "--start"]
+    assert main([*call, str(home / "nowhere")]) == 2
+    assert "nowhere is no run folder" in capsys.readouterr().err
+    assert not out.exists()

@@ -3,7 +3,9 @@
 import pytest
 
 from regard.errors import DataError
-from regard.tasks.suggest.suggestion import suggest
+from regard.recipe.load import make
+from regard.tasks.start import Origin
+from regard.tasks.suggest.suggestion import CHOOSE, suggest
 
 
 def files(folder, pairs, words):
@@ -49,3 +51,90 @@ def test_a_language_model_of_much_text_reads_pieces_of_words(tmp_path):
     (tmp_path / "shelf.txt").write_text(("so on and on " * 50 + "\n\n") * 5000)
     recipe, _ = suggest("language-modelling", [str(tmp_path / "shelf.txt")])
     assert recipe.text.tokenizer == "bpe" and recipe.model.embedding.ngrams == 3
+
+
+ORIGINS = {
+    "masked-pretraining": {},
+    "language-modelling": {"mixer": {"kind": "recurrent"}, "position": {"kind": "none"}},
+    "document-pretraining": {"depth": 0, "last_norm": False, "position": {"kind": "none"}},
+    "document-vectors": {"depth": 0, "last_norm": False, "position": {"kind": "none"}},
+    "summarization": {"copying": True, "decoder_depth": 1},
+}
+
+
+def origin(task):
+    """Return a run's recipe with sizes that nobody would choose."""
+    return Origin(
+        make(
+            {
+                "task": task,
+                "data": {"train": ["plain.txt"]},
+                "text": {"tokenizer": "unigram", "vocabulary": 777, "longest": 71},
+                "model": {"width": 44, "depth": 5, "feed_forward": 59, **ORIGINS[task]},
+                "training": {"optimizer": {"kind": "sgd", "rate": 1.0}}
+                if task == "document-vectors"
+                else {},
+            }
+        ),
+        "runs/body",
+    )
+
+
+def write(folder, task):
+    """Write data that a task can be suggested for."""
+    if task == "translation":
+        return files(folder, pairs=31, words=5)
+    lines = [f"a text {number}\tanother one\t{number % 2}\n" for number in range(37)]
+    cut = 3 if task == "sentence-pair" else 2
+    name = "plain.txt" if "pretraining" in task or task == "language-modelling" else "a.tsv"
+    rows = ["\t".join(line.split("\t")[-cut:]) for line in lines]
+    (folder / name).write_text("".join(rows) if name == "a.tsv" else "so on and on\n\n" * 31)
+    return [str(folder / name)]
+
+
+@pytest.mark.parametrize("task", [one for one in CHOOSE if one not in ("retrieval", "denoising")])
+@pytest.mark.parametrize("begun", ["masked-pretraining", "language-modelling", "summarization"])
+def test_what_begins_from_a_run_takes_its_pieces_and_its_shape(tmp_path, task, begun):
+    if task == "document-vectors":
+        pytest.skip("learns what enters a body, and carries none over")
+    recipe, reasons = suggest(task, write(tmp_path, task), origin(begun))
+    assert (recipe.text.tokenizer, recipe.text.vocabulary) == ("unigram", 777)
+    assert (recipe.model.width, recipe.model.feed_forward) == (44, 59)
+    assert recipe.model.mixer.kind == (
+        "recurrent" if begun == "language-modelling" else "attention"
+    )
+    assert recipe.model.start.run == "runs/body" and not recipe.model.start.lexicon
+    assert recipe.task == task
+    for path in reasons:
+        found = recipe
+        for step in path.split("."):
+            found = getattr(found, step)
+
+
+@pytest.mark.parametrize(("labels", "kept"), [(41, True), (6_000, False)])
+def test_what_documents_taught_is_kept_where_labels_are_few(tmp_path, labels, kept):
+    (tmp_path / "a.tsv").write_text("".join(f"text {n}\t{n % 2}\n" for n in range(labels)))
+    recipe, reasons = suggest(
+        "classification", [str(tmp_path / "a.tsv")], origin("document-pretraining")
+    )
+    assert recipe.model.start.freeze is kept and recipe.model.depth == 0
+    assert f"{labels:,} labels are {'few' if kept else 'many'}" in reasons["model.start.freeze"]
+    assert recipe.model.head.pooling == "mean" and recipe.model.head.norm
+
+
+def test_vectors_of_documents_enter_blocks_of_the_recipes_own(tmp_path):
+    (tmp_path / "a.tsv").write_text("".join(f"text {n}\t{n % 2}\n" for n in range(41)))
+    recipe, _ = suggest("classification", [str(tmp_path / "a.tsv")], origin("document-vectors"))
+    assert recipe.model.start.carry == "embedding"
+    assert recipe.model.width == 44 and recipe.model.depth == 1
+    assert recipe.training.adversarial > 0
+
+
+def test_a_recurrent_body_reads_texts_of_any_length_and_attention_what_it_knows(tmp_path):
+    (tmp_path / "a.tsv").write_text("".join(f"{'so ' * 53}{n}\t{n % 2}\n" for n in range(41)))
+    longest = {}
+    for begun in ("masked-pretraining", "language-modelling"):
+        recipe, _ = suggest("classification", [str(tmp_path / "a.tsv")], origin(begun))
+        longest[begun] = recipe.text.longest
+        assert recipe.model.causal is (begun == "language-modelling" or None)
+    assert longest == {"masked-pretraining": 71, "language-modelling": 2 * 54 + 2}

@@ -1,7 +1,7 @@
 """``regard init``: a complete recipe for data that nobody has described yet."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,9 +9,12 @@ from regard.cli.options import AsJson
 from regard.cli.screen import print_json, print_text
 from regard.errors import UsageError
 
+if TYPE_CHECKING:
+    from regard.tasks.start import Origin
+
 
 def init(
-    task: Annotated[str, typer.Argument(help="What the model is to answer: translation.")],
+    task: Annotated[str, typer.Argument(help="What the model is to answer.")],
     data: Annotated[
         list[str],
         typer.Option("--data", help="A file to learn from; give both sides of a pair."),
@@ -19,6 +22,10 @@ def init(
     out: Annotated[Path, typer.Option(help="The recipe to write; it must be new.")] = Path(
         "recipe.toml"
     ),
+    start: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="A run to begin from: its body and tokenizer."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Look at your data and write a complete recipe for it, with the reasons as comments.
@@ -29,6 +36,7 @@ def init(
         regard init masked-pretraining --data books.txt
         regard init language-modelling --data plays.txt
         regard init classification --data reviews.jsonl
+        regard init classification --data reviews.jsonl --start runs/pretrained
         regard init sentence-pair --data pairs.tsv
         regard init summarization --data articles.jsonl
         regard init retrieval --data corpus/
@@ -45,7 +53,7 @@ def init(
         )
     if out.exists():
         raise UsageError(f"a recipe is not overwritten. {out} exists.", "Name another with --out.")
-    found = suggest(task, data)
+    found = suggest(task, data, None if start is None else _origin(start))
     placed = rebased(found.recipe.model_dump(), lambda file: str(Path(file).absolute()))
     recipe = Recipe.model_validate(placed)
     out.write_text(
@@ -58,3 +66,11 @@ def init(
     for path, reason in found.reasons.items():
         print_text(f"{path}: {reason}")
     print_text(f"\nwrote {out}; next: regard check {out}, then regard train {out}")
+
+
+def _origin(run: Path) -> "Origin":
+    """Open the run that is to be begun from."""
+    from regard.run import Run
+    from regard.tasks.start import Origin
+
+    return Origin(Run(run).recipe, str(run))

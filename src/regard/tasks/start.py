@@ -62,7 +62,8 @@ class Origin(NamedTuple):
 def complete_from(recipe: Recipe, origin: Origin) -> Recipe:
     """Write into a recipe what it leaves to the run it begins from; refuse what does not fit."""
     tables = recipe.model_dump(mode="json")
-    for table, names in (("text", {n: n for n in TEXT}), ("model", _shape(recipe, origin))):
+    shape = shape_from(origin, task=recipe.task, carry=recipe.model.start.carry)
+    for table, names in (("text", {n: n for n in TEXT}), ("model", shape)):
         own, theirs = getattr(recipe, table), getattr(origin.recipe, table)
         tables[table] |= _taken(own, theirs, names, (table, table), origin)
     answers_once = recipe.task in ("classification", "sentence-pair", "retrieval")
@@ -84,14 +85,14 @@ def is_causal(recipe: Recipe) -> bool:
     return recipe.task == "language-modelling" or bool(recipe.model.causal)
 
 
-def _shape(recipe: Recipe, origin: Origin) -> dict[str, str]:
+def shape_from(origin: Origin, *, task: str, carry: str) -> dict[str, str]:
     """Name the settings of ``[model]`` that are taken, each with its name in the other run."""
-    if recipe.model.start.carry == "embedding":
+    if carry == "embedding":
         return {name: name for name in EMBEDDING}
     same = {name: name for name in BODY}
     if origin.same:
         same |= {"causal": "causal"}
-    elif recipe.task not in ENCODER_DECODERS:
+    elif task not in ENCODER_DECODERS:
         return same
     if origin.same or origin.recipe.task in ENCODER_DECODERS:
         return same | {name: name for name in ("decoder_depth", "tied", "copying")}

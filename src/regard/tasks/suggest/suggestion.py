@@ -10,6 +10,8 @@ from regard.data.compression import plain_name
 from regard.recipe.load import make
 from regard.recipe.recipe import Recipe
 from regard.tasks.from_recipe import TASKS
+from regard.tasks.start import Origin, complete_from
+from regard.tasks.suggest.beginning import begun_from
 from regard.tasks.suggest.labelled import suggest_classification, suggest_sentence_pair
 from regard.tasks.suggest.language_model import suggest_language_model
 from regard.tasks.suggest.look import Choices, Choose, Seen, look
@@ -32,14 +34,17 @@ class Suggestion(NamedTuple):
     reasons: dict[str, str]
 
 
-def suggest(task: str, files: Sequence[str]) -> Suggestion:
-    """Look at ``files`` and choose a recipe for ``task``."""
+def suggest(task: str, files: Sequence[str], origin: Origin | None = None) -> Suggestion:
+    """Look at ``files`` and choose a recipe for ``task`` that begins from ``origin``, if any."""
     if task == "retrieval":
         seen = look_at_documents(files)
     else:
         seen = look(files, expected=TASKS[task].fields)
     choices = CHOOSE[task](files, seen)
-    return Suggestion(make(choices.tables), choices.reasons)
+    if origin is None:
+        return Suggestion(make(choices.tables), choices.reasons)
+    choices = begun_from(choices, origin, seen)
+    return Suggestion(complete_from(make(choices.tables), origin), choices.reasons)
 
 
 def suggest_translation(files: Sequence[str], seen: Seen) -> Choices:
