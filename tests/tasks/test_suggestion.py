@@ -92,11 +92,13 @@ def write(folder, task):
     return [str(folder / name)]
 
 
-@pytest.mark.parametrize("task", [one for one in CHOOSE if one not in ("retrieval", "denoising")])
+CARRIES_NONE = ("document-vectors",)  # learns what enters a body
+OTHER_DATA = ("retrieval", "denoising")
+
+
+@pytest.mark.parametrize("task", [t for t in CHOOSE if t not in (*CARRIES_NONE, *OTHER_DATA)])
 @pytest.mark.parametrize("begun", ["masked-pretraining", "language-modelling", "summarization"])
 def test_what_begins_from_a_run_takes_its_pieces_and_its_shape(tmp_path, task, begun):
-    if task == "document-vectors":
-        pytest.skip("learns what enters a body, and carries none over")
     recipe, reasons = suggest(task, write(tmp_path, task), origin(begun))
     assert (recipe.text.tokenizer, recipe.text.vocabulary) == ("unigram", 777)
     assert (recipe.model.width, recipe.model.feed_forward) == (44, 59)
@@ -104,7 +106,10 @@ def test_what_begins_from_a_run_takes_its_pieces_and_its_shape(tmp_path, task, b
         "recurrent" if begun == "language-modelling" else "attention"
     )
     assert recipe.model.start.run == "runs/body" and not recipe.model.start.lexicon
-    assert recipe.task == task
+    assert "model.start.lexicon" not in reasons
+    assert recipe.task == task and (recipe.model.embedding.segments == 4) == (
+        task == "sentence-pair"
+    )
     for path in reasons:
         found = recipe
         for step in path.split("."):
@@ -120,6 +125,7 @@ def test_what_documents_taught_is_kept_where_labels_are_few(tmp_path, labels, ke
     assert recipe.model.start.freeze is kept and recipe.model.depth == 0
     assert f"{labels:,} labels are {'few' if kept else 'many'}" in reasons["model.start.freeze"]
     assert recipe.model.head.pooling == "mean" and recipe.model.head.norm
+    assert recipe.text.longest == 32 != 71  # a mean is of any length
 
 
 def test_vectors_of_documents_enter_blocks_of_the_recipes_own(tmp_path):
