@@ -39,6 +39,7 @@ from regard.recipe.load import load as load_recipe
 from regard.recipe.recipe import Recipe
 from regard.tasks.from_recipe import make_task
 from regard.tasks.scores import Scale, scale
+from regard.tasks.scores import lasted as lasted
 from regard.tasks.task import Task
 from regard.text.tokenizer import Tokenizer
 

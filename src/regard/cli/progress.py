@@ -8,7 +8,7 @@ from rich.progress import BarColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
 from regard.cli.screen import clean, console
-from regard.tasks.scores import better, shown
+from regard.tasks.scores import better, lasted, shown
 from regard.tasks.task import Measured
 from regard.training.watcher import Progress
 
@@ -90,17 +90,18 @@ class TrainingScreen:
         together = metrics.pop("together", {})
         run = summary["run"]
         self.console.print()
+        widest = max(8, *map(len, metrics))
         for name, score in metrics.items():
-            told = f"{name:>8} {shown(name, score):>7}"
+            told = f"{name:>{widest}} {shown(name, score):>7}"
             if name in baseline:
                 told += f"    (baseline {shown(name, baseline[name])}"
                 both = f", both together {shown(name, together[name])}" if name in together else ""
                 told += f"{both})"
             self.console.print(told, style="bold")
         for signature in summary["signature"].values():
-            self.console.print(f"         {signature}", style="dim")
+            self.console.print(f"{'':{widest}} {signature}", style="dim")
         self.console.print(
-            f"\n{summary['steps']:,} steps in {summary['seconds'] / 60:.1f} minutes, "
+            f"\n{summary['steps']:,} steps in {lasted(summary['seconds'])}, "
             f"{summary['tokens_per_second']:,.0f} tokens/s. The run is in {run}"
         )
         self.console.print(

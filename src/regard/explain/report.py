@@ -28,7 +28,7 @@ from regard.explain.searches import searches_of
 from regard.explain.trace import Trace, looks_within, trace
 from regard.explain.written import WRITTEN_WORDS, novelty_facts
 from regard.models.transformer import Transformer
-from regard.run import REPORT, Run, seal, told_beginning, write_whole
+from regard.run import REPORT, Run, lasted, seal, told_beginning, write_whole
 
 NAMES = {
     "bleu": "BLEU",
@@ -128,7 +128,7 @@ def _summary(run: Run) -> str:
     baseline = scores["baseline"].get(metric)
     said = (
         f"A {run.recipe.task} model of {training['parameters']:,} parameters, trained on "
-        f"{training['examples']:,} examples in {training['seconds'] / 60:.1f} minutes. On "
+        f"{training['examples']:,} examples in {lasted(training['seconds'])}. On "
         f"{summary['split']} it reaches {_figure(run, metric, scores[metric])} {_name(metric)}"
     )
     if baseline is not None:

@@ -58,6 +58,13 @@ def shown(name: str, score: float) -> str:
     return f"{score:.3f}" if abs(score) < 10 else f"{score:.2f}"
 
 
+def lasted(seconds: float) -> str:
+    """Write how long something took, so that seconds are not a tenth of a minute."""
+    if seconds < 10:
+        return f"{seconds:.1f} seconds"
+    return f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.1f} minutes"
+
+
 def with_interval(name: str, mean: float, half: float | None) -> str:
     """Write a mean with how far the true one may be from it, where that is known."""
     return shown(name, mean) if half is None else f"{shown(name, mean)} ± {shown(name, half)}"

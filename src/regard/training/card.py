@@ -5,7 +5,7 @@ from typing import Any
 
 from regard.recipe.recipe import Recipe
 from regard.run import told_beginning
-from regard.tasks.scores import shown
+from regard.tasks.scores import lasted, shown
 
 TAGS = {
     "translation": "translation",
@@ -40,7 +40,7 @@ def model_card(recipe: Recipe, metrics: dict[str, Any], *, baseline: str) -> str
 
 {training["parameters"]:,} parameters, trained by regard on {training["examples"]:,} examples
 ({training["overlong"]:,} left out as too long) in {training["steps"]:,} steps and
-{training["seconds"] / 60:.1f} minutes on {training["threads"]} threads.
+{lasted(training["seconds"])} on {training["threads"]} threads.
 {told_beginning(training["began"]) if "began" in training else ""}
 
 ## Scores
