@@ -144,3 +144,12 @@ def test_a_recurrent_body_reads_texts_of_any_length_and_attention_what_it_knows(
         longest[begun] = recipe.text.longest
         assert recipe.model.causal is (begun == "language-modelling" or None)
     assert longest == {"masked-pretraining": 71, "language-modelling": 2 * 54 + 2}
+
+
+@pytest.mark.parametrize(("labels", "epochs"), [(1_999, "10"), (2_000, "6"), (20_000, "3")])
+def test_few_labels_are_read_more_often_and_answered_with_the_bag(tmp_path, labels, epochs):
+    (tmp_path / "a.tsv").write_text("".join(f"text {n}\t{n % 2}\n" for n in range(labels)))
+    recipe, reasons = suggest("classification", [str(tmp_path / "a.tsv")])
+    assert recipe.training.budget == f"{epochs} epochs"
+    assert recipe.training.label_smoothing == 0.1
+    assert recipe.decoding.baseline == 0.5 and "explain" in reasons["decoding.baseline"]

@@ -58,8 +58,7 @@ def _text_from(other: Recipe) -> set[str]:
 def _learn_on(tables: Tables, other: Recipe, seen: Seen) -> dict[str, str]:
     """Choose how labels are learned from; return the reasons."""
     model, training = tables["model"], tables["training"]
-    training["label_smoothing"] = 0.1
-    reasons = {"training.label_smoothing": "a body that knows much is soon too sure of itself."}
+    reasons: dict[str, str] = {}
     if other.task == "document-pretraining":
         model["head"] = {"pooling": "mean", "norm": True, "dropout": 0.5}
         reasons["model.head.pooling"] = "the mean is what that run learned to tell words by."
