@@ -38,8 +38,9 @@ from regard.recipe.dump import dump
 from regard.recipe.load import load as load_recipe
 from regard.recipe.recipe import Recipe
 from regard.tasks.from_recipe import make_task
-from regard.tasks.scores import Scale, scale
 from regard.tasks.scores import lasted as lasted
+from regard.tasks.scores import scale as scale
+from regard.tasks.scores import told_alone
 from regard.tasks.task import Task
 from regard.text.tokenizer import Tokenizer
 
@@ -137,9 +138,10 @@ class Run:
             **{name: self.metrics[split][name] for name in ("metrics", "signature", "count")},
         }
 
-    def scale(self, metric: str) -> Scale:
-        """Say how one of its scores is drawn."""
-        return scale(metric)
+    @property
+    def told_alone(self) -> str:
+        """What each scores alone on the split measured last, where several answer; else nothing."""
+        return told_alone(self.metrics[self.summary["split"]])
 
     @property
     def journal(self) -> list[dict[str, Any]]:
@@ -223,8 +225,7 @@ def write_baseline(folder: Path, parameters: Mapping[str, Tensor]) -> None:
 
 def seal(folder: Path) -> None:
     """Say that a run is whole: hash every file, write the versions."""
-    parts = (RECIPE, TOKENIZER, MODEL, BASELINE, CONFIG)
-    names = (*parts, JOURNAL, METRICS, ANSWERS, CARD, REPORT)
+    names = (RECIPE, TOKENIZER, MODEL, BASELINE, CONFIG, JOURNAL, METRICS, ANSWERS, CARD, REPORT)
     files = {name: file_hash(folder / name) for name in names if (folder / name).exists()}
     versions = {name: version(name) for name in ("torch", "tokenizers", "safetensors", "numpy")}
     facts = {"format": FORMAT, "regard": __version__, "versions": versions, "files": files}

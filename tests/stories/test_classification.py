@@ -107,6 +107,22 @@ def test_labelled_texts_are_looked_up_and_named(home, tmp_path, capsys, said, re
     assert "neighbours" not in quiet and quiet["probabilities"] != answer["probabilities"]
 
 
+def test_what_the_network_scores_alone_is_told_where_the_bag_has_a_say(home, tmp_path, capsys):
+    for name in ("train.jsonl", "valid.jsonl", "recipe.toml"):
+        shutil.copy(home / name, tmp_path / name)
+    assert main([*train(tmp_path, "--set", "decoding.baseline=0.5")]) == 0
+    capsys.readouterr()
+    kept = json.loads((tmp_path / "new" / "metrics.json").read_text())["valid"]
+    plain = json.loads((home / "run" / "metrics.json").read_text())["valid"]
+    alone = kept["details"]["alone"]
+    assert alone == {"network": pytest.approx(plain["metrics"]["accuracy"])}
+    assert "alone" not in plain["details"]
+    told = f"alone, accuracy: network {100 * alone['network']:.1f}%."
+    for page in ("README.md", "report.html"):
+        assert told in (tmp_path / "new" / page).read_text()
+        assert "alone, accuracy" not in (home / "run" / page).read_text()
+
+
 def test_a_finished_run_can_be_asked_together_with_its_bag(home, said):
     call = ["evaluate", str(home / "run"), "--split", "valid", "--json"]
     assert main(call) == 0

@@ -57,7 +57,7 @@ def test_the_card_says_what_was_measured_and_how(recipe):
         "1.50",
         "tok:13a",
         "fingerprint",
-        "1.5 minutes",
+        "90 seconds",
         "| test |",
     ):
         assert word in card

@@ -83,8 +83,8 @@ class TrainingScreen:
             self.console.print(f"         {clean(sample.asked)}", style="dim")
             self.console.print(f"         → {clean(sample.answered)}", style="cyan")
 
-    def conclude(self, summary: dict[str, Any]) -> None:
-        """Say how it ended and what to type next."""
+    def conclude(self, summary: dict[str, Any], alone: str) -> None:
+        """Say how it ended, what others had a say in it, and what to type next."""
         metrics = dict(summary["metrics"])
         baseline = metrics.pop("baseline")
         together = metrics.pop("together", {})
@@ -100,6 +100,8 @@ class TrainingScreen:
             self.console.print(told, style="bold")
         for signature in summary["signature"].values():
             self.console.print(f"{'':{widest}} {signature}", style="dim")
+        if alone:
+            self.console.print(alone)
         self.console.print(
             f"\n{summary['steps']:,} steps in {lasted(summary['seconds'])}, "
             f"{summary['tokens_per_second']:,.0f} tokens/s. The run is in {run}"

@@ -35,8 +35,8 @@ def train(
     settings = load(recipe, sets)
     folder = run or Path("runs") / Path(recipe).stem
     with TrainingScreen(quiet=as_json) as screen:
-        summary = regard.train(settings, folder, resume=resume, watcher=screen).summary
+        done = regard.train(settings, folder, resume=resume, watcher=screen)
     if as_json:
-        print_json(summary)
+        print_json(done.summary)
     else:
-        screen.conclude(summary)
+        screen.conclude(done.summary, done.told_alone)

@@ -28,7 +28,7 @@ from regard.explain.searches import searches_of
 from regard.explain.trace import Trace, looks_within, trace
 from regard.explain.written import WRITTEN_WORDS, novelty_facts
 from regard.models.transformer import Transformer
-from regard.run import REPORT, Run, lasted, seal, told_beginning, write_whole
+from regard.run import REPORT, Run, lasted, scale, seal, told_beginning, write_whole
 
 NAMES = {
     "bleu": "BLEU",
@@ -133,11 +133,12 @@ def _summary(run: Run) -> str:
     )
     if baseline is not None:
         said += f"; {run.task.baseline} reaches {_figure(run, metric, baseline)}"
-    return f"{said}. {told_beginning(training['began']) if 'began' in training else ''}".strip()
+    began = told_beginning(training["began"]) if "began" in training else ""
+    return " ".join(part for part in (f"{said}.", run.told_alone, began) if part)
 
 
 def _figure(run: Run, metric: str, score: float) -> str:
-    drawn = run.scale(metric)
+    drawn = scale(metric)
     return f"{drawn.factor * score:.{drawn.digits}f}{drawn.unit}"
 
 
@@ -181,7 +182,7 @@ def _split_scores(run: Run, split: str) -> list[Score]:
     baseline, together = scores.pop("baseline"), scores.pop("together", {})
     found = []
     for name, score in scores.items():
-        factor, unit, digits, best = run.scale(name)
+        factor, unit, digits, best = scale(name)
         beside = [by[name] * factor if name in by else None for by in (baseline, together)]
         found.append(
             Score(
@@ -210,12 +211,12 @@ def _panels(run: Run) -> list[Panel]:
         panels.append(Panel("Loss while training", [loss]))
     scales: dict[object, list[Curve]] = {}
     for name in measured[0]["metrics"] if measured else ():
-        drawn = run.scale(name)
+        drawn = scale(name)
         values = [line["metrics"][name] * drawn.factor for line in measured]
         key = drawn if drawn.best else name  # open scales have nothing in common
         scales.setdefault(key, []).append(_curve(_name(name), measured, values))
     for curves in scales.values():
-        unit = run.scale(curves[0].name.replace(" ", "_")).unit
+        unit = scale(curves[0].name.replace(" ", "_")).unit
         panels.append(Panel("Measured on valid" + (f", {unit}" if unit else ""), curves))
     return panels
 

@@ -1,6 +1,7 @@
 """Scores by name: which way is better, and how a person reads them."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 LOWER_IS_BETTER = {"loss", "perplexity", "bits_per_byte", "ece"}
 SHARES = {
@@ -56,6 +57,14 @@ def shown(name: str, score: float) -> str:
     if name in SHARES:
         return f"{100 * score:.1f}%"
     return f"{score:.3f}" if abs(score) < 10 else f"{score:.2f}"
+
+
+def told_alone(measured: Mapping[str, Any]) -> str:
+    """Say what each of those that answer together scores alone; nothing where one answers."""
+    alone = measured.get("details", {}).get("alone", {})
+    name = next(iter(measured["metrics"]))
+    told = ", ".join(f"{who} {shown(name, score)}" for who, score in alone.items())
+    return f"It answers together with others; alone, {name}: {told}." if alone else ""
 
 
 def lasted(seconds: float) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from regard.recipe.recipe import Recipe
 from regard.run import told_beginning
-from regard.tasks.scores import lasted, shown
+from regard.tasks.scores import lasted, shown, told_alone
 
 TAGS = {
     "translation": "translation",
@@ -48,6 +48,7 @@ def model_card(recipe: Recipe, metrics: dict[str, Any], *, baseline: str) -> str
 {_scores(metrics)}
 
 The baseline is {baseline}.
+{told_alone(metrics[split])}
 
 {_signatures(metrics[split]["signature"])}
 

@@ -31,7 +31,7 @@ font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sa
 """
 
 _WIDTH, _HEIGHT = 460.0, 262.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 14.0, 52.0, 44.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 20.0, 52.0, 44.0
 _MOST_POINTS = 160
 _COLOURS = ("one", "two", "three", "four")
 _LONGEST_NAME = 66

@@ -26,6 +26,7 @@ from regard.explain.draw.words import NOT_A_REASON, WHAT_IT_SHOWS
 
 _MOST_CELLS = 24_000
 """Over all heads of a page; above this, maps are pixels."""
+BRIEF = 40  # characters of a label; a sample's text then has most of the width
 
 
 def report_page(data: ReportData) -> str:
@@ -132,7 +133,9 @@ def _samples(samples: Sequence[Sample], words: SampleWords) -> str:
     names = (words.source, words.reference, words.answer)
     head = tag("thead", tag("tr", *(tag("th", text(name)) for name in names)))
     body = tag("tbody", *(_sample(sample, names) for sample in samples))
-    return tag("p", text(words.hint), class_="hint") + tag("table", head, body, class_="samples")
+    brief = all(max(len(one.reference), len(one.answer)) <= BRIEF for one in samples)
+    table = tag("table", head, body, class_="samples brief" if brief else "samples")
+    return tag("p", text(words.hint), class_="hint") + table
 
 
 def _sample(sample: Sample, names: tuple[str, str, str]) -> str:

@@ -54,6 +54,7 @@ th,td{text-align:left;vertical-align:top;padding:.6rem .8rem .6rem 0;
 border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 th{font-size:.8rem;font-weight:600;color:var(--soft)}
 .samples{table-layout:fixed}
+.samples.brief th:first-child{width:70%}
 .samples td{white-space:pre-line}
 .samples .answer{font-weight:500}
 .figures th,.figures td:not(:first-child){white-space:nowrap;font-variant-numeric:tabular-nums}

@@ -114,13 +114,17 @@ class Beside:
         )
 
     def voices(self, own: Logits, answers: Answers) -> dict[str, Logits]:
-        """Return what each says alone: the run's ``own`` network, all networks, neighbours."""
+        """Return what each says alone: the run's ``own`` network, all networks, neighbours.
+
+        Nothing where that network alone answers.
+        """
         every = {"network": own}
         if self.networks:
             every["networks"] = answers.network
         if answers.heard is not None:
             every["neighbours"] = answers.heard
-        return every
+        joined = len(every) > 1 or (self.bag is not None and self.settings.baseline > 0)
+        return every if joined else {}
 
     def _heard(self, texts: Sequence[Texts]) -> tuple[Logits | None, list[Looked]]:
         if self.memory is None or not self.settings.neighbours:

@@ -245,7 +245,7 @@ class Labelled(Task):
         details, score = self.labels.details(answers.all, written), self.labels.score
         every = self.beside.voices(mine, answers)
         alone = {who: score(said, written)[self.metric] for who, said in every.items()}
-        return {**details, "alone": alone} if len(alone) > 1 else details
+        return {**details, "alone": alone} if alone else details
 
     def answer(
         self, model: Reader, texts: Sequence[str], *, quick: bool = False, cut: bool = False
