@@ -153,3 +153,16 @@ def test_few_labels_are_read_more_often_and_answered_with_the_bag(tmp_path, labe
     assert recipe.training.budget == f"{epochs} epochs"
     assert recipe.training.label_smoothing == 0.1
     assert recipe.decoding.baseline == 0.5 and "explain" in reasons["decoding.baseline"]
+
+
+def test_what_others_trained_for_long_is_moved_slowly(tmp_path):
+    (tmp_path / "a.tsv").write_text("".join(f"text {n}\t{n % 2}\n" for n in range(41)))
+    rates = []
+    for imported in (None, "folder"):
+        body = origin("masked-pretraining")
+        start = body.recipe.model.start.model_copy(update={"imported": imported})
+        model = body.recipe.model.model_copy(update={"start": start})
+        body = body._replace(recipe=body.recipe.model_copy(update={"model": model}))
+        recipe, _ = suggest("classification", [str(tmp_path / "a.tsv")], body)
+        rates.append(recipe.training.optimizer.rate)
+    assert rates == [1e-3, 5e-5]

@@ -5,6 +5,7 @@ How it then learns follows from what that run had learned:
     vectors of a document's words    kept as they are below a few thousand labels, else learning on
     vectors of documents             what enters a new block, pushed to where labels suffer most
     states of tokens                 the whole body learns on, at half the rate of a fresh one
+    others' long training            the whole body learns on, slowly (Devlin et al. 2019)
 """
 
 from typing import Any
@@ -80,6 +81,11 @@ def _learn_on(tables: Tables, other: Recipe, seen: Seen) -> dict[str, str]:
         training["adversarial"] = 0.03
         reasons["training.adversarial"] = "runs of tokens are many, and soon learned by heart."
         training["optimizer"] = {"kind": "adamw", "rate": 2e-3, "weight_decay": 0.3}
+    elif other.model.start.imported is not None:
+        training["budget"] = "3 epochs"
+        reasons["training.budget"] = "it has read so much that a few looks at the labels do."
+        training["optimizer"] = {"kind": "adamw", "rate": 5e-5, "weight_decay": 0.01}
+        reasons["training.optimizer.rate"] = "a fast one would undo what took others days."
     else:
         training["optimizer"] = {"kind": "adamw", "rate": 1e-3, "weight_decay": 0.1}
         reasons["training.optimizer.rate"] = "half of a fresh one's: less of it is forgotten."
