@@ -84,6 +84,8 @@ def _learn_on(tables: Tables, other: Recipe, seen: Seen) -> dict[str, str]:
     elif other.model.start.imported is not None:
         training["budget"] = "3 epochs"
         reasons["training.budget"] = "it has read so much that a few looks at the labels do."
+        training["batch_tokens"] = 1024
+        reasons["training.batch_tokens"] = "slow steps have to be many."
         training["optimizer"] = {"kind": "adamw", "rate": 5e-5, "weight_decay": 0.01}
         reasons["training.optimizer.rate"] = "a fast one would undo what took others days."
     else:
