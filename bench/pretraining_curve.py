@@ -89,7 +89,7 @@ def lab_language_model(text, options, *, seed, budget, rate):
         "data.holdout=0.02",
         f"seed={seed}",
         f'training.budget="{budget}"',
-        'training.softmax="step"',  # learns the same, at a twentieth of the cost
+        'training.softmax="step"',  # words that a step does not ask for cost nothing
         f"training.threads={options.threads}",
         f"training.optimizer.rate={rate}",
         "training.evaluations=5",
@@ -207,7 +207,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--budget", default="20min", help="of pretraining")
-    parser.add_argument("--lab", action="store_true", help="the course's own model, to the letter")
+    parser.add_argument("--lab", action="store_true", help="the course laboratory's own model")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])

@@ -1,16 +1,13 @@
 """``regard init``: a complete recipe for data that nobody has described yet."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from regard.cli.options import AsJson
 from regard.cli.screen import print_json, print_text
 from regard.errors import UsageError
-
-if TYPE_CHECKING:
-    from regard.tasks.start import Origin
 
 
 def init(
@@ -45,6 +42,8 @@ def init(
     from regard.recipe.dump import dump
     from regard.recipe.load import rebased
     from regard.recipe.recipe import Recipe
+    from regard.run import Run
+    from regard.tasks.start import Origin
     from regard.tasks.suggest.suggestion import CHOOSE, suggest
 
     if task not in CHOOSE:
@@ -53,7 +52,8 @@ def init(
         )
     if out.exists():
         raise UsageError(f"a recipe is not overwritten. {out} exists.", "Name another with --out.")
-    found = suggest(task, data, None if start is None else _origin(start))
+    origin = None if start is None else Origin(Run(start).recipe, str(start))
+    found = suggest(task, data, origin)
     placed = rebased(found.recipe.model_dump(), lambda file: str(Path(file).absolute()))
     recipe = Recipe.model_validate(placed)
     out.write_text(
@@ -66,11 +66,3 @@ def init(
     for path, reason in found.reasons.items():
         print_text(f"{path}: {reason}")
     print_text(f"\nwrote {out}; next: regard check {out}, then regard train {out}")
-
-
-def _origin(run: Path) -> "Origin":
-    """Open the run that is to be begun from."""
-    from regard.run import Run
-    from regard.tasks.start import Origin
-
-    return Origin(Run(run).recipe, str(run))

@@ -8,6 +8,7 @@ How it then learns follows from what that run had learned:
     others' long training            the whole body learns on, slowly (Devlin et al. 2019)
 """
 
+from copy import deepcopy
 from typing import Any
 
 from regard.recipe.recipe import Recipe
@@ -22,23 +23,22 @@ Tables = dict[str, Any]
 
 def begun_from(choices: Choices, origin: Origin, seen: Seen) -> Choices:
     """Leave to the other run what is its to say, and choose how what it learned learns on."""
-    tables = {name: _copied(table) for name, table in choices.tables.items()}
+    tables = deepcopy(choices.tables)
     carry = "embedding" if origin.recipe.task == "document-vectors" else "body"
     shape = shape_from(origin, task=tables["task"], carry=carry)
     carried = {
         "text": _text_from(origin.recipe),
-        "model": {name for name in shape if f"model.{name}" not in MAY_DIFFER},
+        "model": {"start", *(name for name in shape if f"model.{name}" not in MAY_DIFFER)},
     }
     for table, names in carried.items():
-        for name in names & tables.get(table, {}).keys():
+        for name in names & tables[table].keys():
             del tables[table][name]
-    model = tables.setdefault("model", {})
+    model = tables["model"]
     model["start"] = {"run": origin.name, "carry": carry}
     if tables["task"] == "sentence-pair":
         model["embedding"] = {"segments": 4}
     gone = {f"{table}.{name}" for table, names in carried.items() for name in names}
     kept = {path: why for path, why in choices.reasons.items() if not _within(path, gone)}
-    kept.pop("model.start.lexicon", None)
     reasons = {
         "model.start.run": "what it learned is carried over; a new head answers.",
         "text.tokenizer": "that run's own, as everything about pieces: its vectors know no other.",
@@ -96,7 +96,3 @@ def _learn_on(tables: Tables, other: Recipe, seen: Seen) -> dict[str, str]:
 
 def _within(path: str, settings: set[str]) -> bool:
     return any(f"{path}.".startswith(f"{setting}.") for setting in settings)
-
-
-def _copied(table: Any) -> Any:  # noqa: ANN401 - a table, or a plain setting
-    return dict(table) if isinstance(table, dict) else table

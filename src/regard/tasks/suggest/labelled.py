@@ -86,8 +86,8 @@ def _common(
         "training.keep": "labels are soon learned by heart; the best on the held-out share stays.",
         "training.budget": "more, and they are learned by heart.",
         "training.label_smoothing": "without it a small model is soon sure of what it gets wrong.",
-        "decoding.baseline": "network and bag of n-grams err elsewhere, and together less than "
-        "either; 0 asks the network alone, which is what `regard explain` reads.",
+        "decoding.baseline": "network and bag of n-grams err elsewhere, and together mostly less "
+        "than either; 0 asks the network alone, which is what `regard explain` reads.",
     }
     return tables, reasons
 
