@@ -33,10 +33,10 @@ from regard.errors import RegardError
 from regard.layers.tap import Tap, listen
 from regard.recipe.load import load
 from regard.training.allocator import keep_pages
-from regard.training.made_up import Pages, made_up
 from regard.training.preparation import prepare
-from regard.training.rehearsal import loads_of, on_first_texts, on_stage, timed
 from regard.training.sample import look
+from regard.training.step_timing import loads_of, on_first_texts, on_stage, timed
+from regard.training.synthetic_data import Pages, made_up
 from regard.training.watcher import Nobody
 
 NAMES = [

@@ -92,7 +92,7 @@ class Browser:
 
 
 def page(arguments):
-    from regard.explain.draw.viewer import View, ViewedStack, explanation_page
+    from regard.draw.viewer import View, ViewedStack, explanation_page
 
     words = [f"word{n}" for n in range(512)]
     rng, found = np.random.default_rng(0), {}
@@ -155,8 +155,8 @@ def taps(arguments):
 def scenes(arguments):
     from regard.data.worlds.scenes import scenes as world
     from regard.explain.alignment import Gold, agreement, strongest
-    from regard.explain.readings.asking import question
-    from regard.explain.readings.read import read
+    from regard.explain.attributions.asking import question
+    from regard.explain.attributions.attribute import read
     from regard.explain.trace import trace
     from regard.run import Run
 
@@ -193,8 +193,8 @@ def scenes(arguments):
 def reviews(arguments):
     """Average precision of each reading's ranking of words against the gold rationale."""
     from regard.data.worlds.reviews import reviews as world
-    from regard.explain.readings.asking import question
-    from regard.explain.readings.read import read
+    from regard.explain.attributions.asking import question
+    from regard.explain.attributions.attribute import read
     from regard.run import Run
 
     run = Run(Path(arguments.run))
@@ -237,8 +237,8 @@ def _gold(asked, review):
 
 
 def faithful(arguments):
-    from regard.explain.readings.asking import question
-    from regard.explain.readings.read import read, trusted
+    from regard.explain.attributions.asking import question
+    from regard.explain.attributions.attribute import read, trusted
     from regard.inference.predictor import Predictor
     from regard.run import Run
 

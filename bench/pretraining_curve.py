@@ -21,7 +21,7 @@ from pathlib import Path
 
 from runs import trained
 
-from regard.explain.draw.chart import Line, line_chart
+from regard.draw.chart import Line, line_chart
 from regard.recipe.load import load, make
 from regard.tasks.significance import interval
 

@@ -34,7 +34,7 @@ from regard.tasks.retrieval.bm25 import Bm25, words
 from regard.tasks.retrieval.example import Tag
 from regard.tasks.retrieval.metrics import NAMES, name_order, rank, ranking_scores
 from regard.tasks.retrieval.ranking import blend, words_found
-from regard.tasks.retrieval.reading import judged
+from regard.tasks.retrieval.read_examples import judged
 from regard.tasks.significance import interval, paired
 
 SHARES = [round(0.1 * n, 1) for n in range(1, 10)]

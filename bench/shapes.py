@@ -38,7 +38,8 @@ from regard.data.worlds.scenes import scenes
 from regard.decoding.search import greedy
 from regard.decoding.steps import Limits
 from regard.layers.visibility import padding
-from regard.models.from_recipe import body, token_head, transformer
+from regard.models.build.body import body
+from regard.models.build.writing import token_head, transformer
 from regard.models.parameters import draw_parameters
 from regard.recipe.model import ModelSettings
 from regard.recipe.training import AdamWSettings, MuonSettings

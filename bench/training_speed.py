@@ -15,7 +15,7 @@ from torch import nn
 
 from regard.data.batch import Batch, cut, pad
 from regard.layers.dropout import keyed
-from regard.models.from_recipe import transformer
+from regard.models.build.writing import transformer
 from regard.recipe.model import ModelSettings
 from regard.tasks.losses import head_loss
 from regard.tasks.writing.pairs import shift

@@ -36,8 +36,8 @@ def train(
     """
     from pathlib import Path
 
-    from regard.explain.report import write_report
     from regard.recipe.load import load as load_recipe
+    from regard.report.run import write_report
     from regard.training.train import train as train_run
 
     made = load_recipe(recipe) if isinstance(recipe, Path | str) else recipe

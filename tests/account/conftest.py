@@ -8,9 +8,9 @@ import pytest
 from regard.account.facts import WINDOWS, Facts, Load
 from regard.account.observed import Products, load_of_batch, observed
 from regard.recipe.load import load
-from regard.training.made_up import Pages, made_up
-from regard.training.rehearsal import on_stage
 from regard.training.sample import look
+from regard.training.step_timing import on_stage
+from regard.training.synthetic_data import Pages, made_up
 
 
 class Stage(NamedTuple):

@@ -2,7 +2,7 @@
 
 from regard.account.observed import observed
 from regard.account.summary import account
-from regard.training.card import _cost
+from regard.report.card import _cost
 
 
 def test_what_is_never_seen_cannot_be_written_and_costs_nothing(toy, staged):

@@ -6,8 +6,9 @@ from hypothesis import strategies as some
 
 from regard.account.facts import facts_of
 from regard.account.parameters import parameters
-from regard.models.from_recipe import classifier, language_model, transformer
-from regard.models.pretraining.from_recipe import pretraining_model
+from regard.models.build.labels import classifier
+from regard.models.build.pretraining import pretraining_model
+from regard.models.build.writing import language_model, transformer
 from regard.recipe.recipe import Recipe
 
 ATTENTION = some.fixed_dictionaries(

@@ -9,9 +9,9 @@ from regard.claims.claim import Claim, Curves, Figure, Measured
 from regard.claims.measuring import measure, measure_all, measured_from, plain, recall
 from regard.claims.recipes import classification
 from regard.claims.trials import accuracy, labelled, trial, watched
-from regard.explain.draw.bars import Bars
-from regard.explain.draw.chart import Line
-from regard.explain.draw.picture import Picture
+from regard.draw.bars import Bars
+from regard.draw.chart import Line
+from regard.draw.picture import Picture
 from regard.training.watcher import Nobody
 
 CALLS = []

@@ -7,9 +7,9 @@ import pytest
 from regard.claims.claim import Claim, Curves, Figure, Measured
 from regard.claims.measuring import Outcome
 from regard.claims.page import KINDS, claims_page
-from regard.explain.draw.bars import Bars, bar_chart, number, terminal_bars
-from regard.explain.draw.chart import Line
-from regard.explain.draw.picture import Picture
+from regard.draw.bars import Bars, bar_chart, number, terminal_bars
+from regard.draw.chart import Line
+from regard.draw.picture import Picture
 
 EVIL = '<script>alert("x")</script>'
 

@@ -1,6 +1,6 @@
 """The texts of slow claims are what their docstrings say."""
 
-from regard.claims.pretraining.trained import counting
+from regard.claims.pretraining.comparison import counting
 from regard.claims.recipes import agreeing, joined
 from regard.data.worlds.reviews.words import RATING_OF
 

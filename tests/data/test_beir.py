@@ -20,7 +20,7 @@ from regard.data.formats.beir import (
 )
 from regard.data.record import Fault, Record
 from regard.tasks.retrieval.example import Tag
-from regard.tasks.retrieval.reading import judged
+from regard.tasks.retrieval.read_examples import judged
 
 CRANFIELD = Path(__file__).parents[3] / "shared" / "data" / "cranfield"
 

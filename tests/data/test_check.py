@@ -9,8 +9,8 @@ import pytest
 
 from regard.data.check import MOST_LISTED, Finding, Report, check
 from regard.data.record import Record
+from regard.data.record_checks import suspicions
 from regard.data.sketch import Pair, Sketch
-from regard.data.suspicion import suspicions
 
 GOOD = [
     (f"Haus Nummer {number} ist schön", f"House number {number} is fine") for number in range(31)

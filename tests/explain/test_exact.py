@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.errors import UsageError
-from regard.explain.readings.asking import question
+from regard.explain.attributions.asking import question
 from regard.explain.trace import Trace, trace_all, trace_rows
 from regard.layers.attention import Attention
 from regard.layers.tap import Tap

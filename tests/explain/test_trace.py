@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from regard.explain.alignment import Gold, Look, agreement, strongest, words_between_spaces
-from regard.explain.report import report_data
 from regard.explain.trace import Trace, trace_translation
 from regard.recipe.load import make
+from regard.report.run import report_data
 from regard.training.train import train
 
 WORDS = {"eins": "one", "zwei": "two", "drei": "three", "vier": "four", "elf": "eleven"}

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from regard.errors import UsageError
-from regard.explain.comparison import comparison_page, lines_of
 from regard.inference.comparison import compare
 from regard.recipe.load import make
+from regard.report.comparison import comparison_page, lines_of
 from regard.run import Run
 
 TASKS = {

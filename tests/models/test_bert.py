@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from regard.models.bert import view
-from regard.models.pretraining.from_recipe import bert, pretraining_model
+from regard.models.build.pretraining import bert, pretraining_model
 from regard.recipe.load import make
 
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from regard.layers.weighted_mean import WeightedMean
-from regard.models.retrieval.from_recipe import bi_encoder
-from regard.models.retrieval.topics import (
+from regard.models.build.retrieval import bi_encoder
+from regard.models.topics import (
     rarity,
     start_from_topics,
     topic_vectors,

@@ -5,8 +5,8 @@ import torch
 from torch.testing import assert_close
 
 from regard.layers.tap import listen
+from regard.models.build.writing import transformer
 from regard.models.copying import Copying, Pointed, likelihood, looked_again, mixture
-from regard.models.from_recipe import transformer
 from regard.recipe.model import ModelSettings
 
 TOKENS = 23

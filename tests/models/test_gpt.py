@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.models.from_recipe import classifier, language_model
+from regard.models.build.labels import classifier
+from regard.models.build.writing import language_model
 from regard.models.gpt import apart, remembered
 from regard.recipe.load import load, make
 

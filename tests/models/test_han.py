@@ -3,7 +3,7 @@ import torch
 from torch.testing import assert_close
 
 from regard.layers.tap import listen
-from regard.models.from_recipe import classifier
+from regard.models.build.labels import classifier
 from regard.models.han import Marks, unfold
 from regard.recipe.load import make
 

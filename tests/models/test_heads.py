@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from regard.layers.embedding import Embedding
 from regard.layers.pooling import Mean
-from regard.models.from_recipe import transformer
+from regard.models.build.writing import transformer
 from regard.models.heads import LabelHead, TokenHead, Transform
 from regard.models.lexical_start import start_from_lexicon
 from regard.models.parameters import parameters_of, put_parameters

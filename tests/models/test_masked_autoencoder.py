@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.data.corruption import choose, keep
-from regard.models.pretraining.from_recipe import pretraining_model
+from regard.models.build.pretraining import pretraining_model
 from regard.recipe.load import make
 from regard.tasks.losses import head_loss
 

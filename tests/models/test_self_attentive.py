@@ -5,7 +5,7 @@ from torch.testing import assert_close
 from regard.layers.diversity import frobenius
 from regard.layers.pooling import AttentionPool
 from regard.layers.visibility import padding
-from regard.models.from_recipe import classifier
+from regard.models.build.labels import classifier
 from regard.models.self_attentive import Dense, Pruned, SelfAttentive, penalised
 from regard.recipe.load import make
 

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from regard.errors import RunError
-from regard.models.from_recipe import classifier, language_model, transformer
+from regard.models.build.labels import classifier
+from regard.models.build.writing import language_model, transformer
 from regard.models.parameters import parameters_of
 from regard.models.transfer import carry
 from regard.recipe.model import ModelSettings

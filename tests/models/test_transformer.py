@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from regard.errors import RunError
-from regard.models.from_recipe import transformer
+from regard.models.build.writing import transformer
 from regard.models.parameters import parameters_of, put_parameters
 from regard.recipe.model import ModelSettings
 

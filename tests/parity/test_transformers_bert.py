@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from regard.models.bert import view
-from regard.models.pretraining.from_recipe import bert
+from regard.models.build.pretraining import bert
 from regard.recipe.load import make
 
 transformers = pytest.importorskip("transformers")

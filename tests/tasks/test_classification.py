@@ -7,7 +7,7 @@ import torch
 from regard.data.store import Store
 from regard.errors import DataError, UsageError
 from regard.layers.dropout import keyed
-from regard.models.pushed import entering, pushed, pushes
+from regard.models.adversarial import entering, pushed, pushes
 from regard.recipe.load import make
 from regard.tasks.from_recipe import make_task, make_tokenizer
 from regard.text import special

@@ -4,8 +4,8 @@ import pytest
 
 from regard.errors import DataError
 from regard.recipe.load import make
-from regard.tasks.start import Origin
 from regard.tasks.suggest.suggestion import CHOOSE, suggest
+from regard.tasks.transfer import Origin
 
 
 def files(folder, pairs, words):

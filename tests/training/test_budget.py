@@ -2,8 +2,8 @@
 
 import pytest
 
+from regard.report.card import model_card
 from regard.training.budget import calibrate, steps_for
-from regard.training.card import model_card
 
 
 def never():

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.models.from_recipe import transformer
+from regard.models.build.writing import transformer
 from regard.recipe.model import ModelSettings
 from regard.recipe.training import AdamSettings, AdamWSettings, MuonSettings, ScheduleSettings
 from regard.training.optimizer import Muon, hidden_matrices, make_optimizers, orthogonal

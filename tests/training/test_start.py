@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from regard.errors import RecipeError, RunError
-from regard.models.from_recipe import language_model
+from regard.models.build.writing import language_model
 from regard.recipe.load import make
 from regard.recipe.model import ModelSettings
 from regard.recipe.start import StartSettings

@@ -99,7 +99,7 @@ def _by_context(settings: ModelSettings, one: Entry, sentences: Sentences, *, fi
 
 
 def _among(settings: ModelSettings) -> ModelSettings:
-    """Say what mixes sentences; see :mod:`regard.models.documents.from_recipe`."""
+    """Say what mixes sentences; see :mod:`regard.models.build.labels`."""
     asked = {
         "same": settings.mixer,
         "attention": AttentionSettings(),

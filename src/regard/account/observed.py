@@ -12,7 +12,7 @@ from torch.utils.flop_counter import flop_registry
 
 from regard.account.facts import Facts, Load, Sentences
 from regard.account.ledger import Seq
-from regard.models.documents.from_recipe import MARKS
+from regard.models.build.labels import MARKS
 from regard.models.han import side_by_side, unfold
 from regard.models.heads import LabelHead, TokenHead
 from regard.recipe.recipe import ENCODER_DECODERS, Recipe

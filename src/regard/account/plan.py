@@ -16,8 +16,8 @@ from regard.account.heads import (
 from regard.account.ledger import FLOAT, Entry, Ledger, Seq, again, renamed
 from regard.errors import UsageError
 from regard.recipe.model import ModelSettings
-from regard.recipe.narrower import generator_of, light_decoder_of
 from regard.recipe.recipe import ENCODER_DECODERS, Recipe
+from regard.recipe.scaled_settings import generator_of, light_decoder_of
 
 
 def refuse_unplanned(recipe: Recipe) -> None:

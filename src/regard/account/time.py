@@ -3,7 +3,7 @@
     seconds(depth) = seconds(1) + (depth - 1) · (seconds(2) - seconds(1))
 
 Blocks are alike, so a deep model is timed by shallow ones where its own steps would take long. The
-steps themselves are taken by :mod:`regard.training.rehearsal`.
+steps themselves are taken by :mod:`regard.training.step_timing`.
 """
 
 from typing import Any, NamedTuple

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from regard.explain.draw.bars import Bars
-from regard.explain.draw.chart import Line
-from regard.explain.draw.picture import Picture
+from regard.draw.bars import Bars
+from regard.draw.chart import Line
+from regard.draw.picture import Picture
 
 Kind = Literal["holds", "fails", "holds if", "not measured"]
 Number = float | int

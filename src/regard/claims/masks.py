@@ -7,15 +7,15 @@ from torch import Tensor, nn
 
 from regard.claims.claim import Claim, Curves, Drawing, Figure, Measured
 from regard.claims.precision import exact
-from regard.explain.draw.chart import Line
-from regard.explain.draw.picture import Picture
+from regard.draw.chart import Line
+from regard.draw.picture import Picture
 from regard.layers.attention import Attention, Select, attend, scaled_dot, softmax
 from regard.layers.embedding import Embedding
 from regard.layers.position import Added, Sinusoidal
 from regard.layers.tap import listen
 from regard.layers.visibility import causal, padding
 from regard.models.body import Body, all_visible
-from regard.models.from_recipe import stack
+from regard.models.build.body import stack
 from regard.models.gpt import LanguageModel
 from regard.models.heads import TokenHead
 from regard.recipe.model import ModelSettings

@@ -29,10 +29,10 @@ from regard.claims.claim import (
     kind_of,
     verdict,
 )
+from regard.draw.bars import Bars
+from regard.draw.chart import Line
+from regard.draw.picture import Picture
 from regard.errors import RegardError
-from regard.explain.draw.bars import Bars
-from regard.explain.draw.chart import Line
-from regard.explain.draw.picture import Picture
 
 
 class Outcome(NamedTuple):

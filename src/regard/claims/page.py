@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from regard import __version__
 from regard.claims.claim import FAMILIES, Claim, Curves, Drawing, Figure, Kind, drawing_of
 from regard.claims.measuring import Outcome
-from regard.explain.draw import bars
-from regard.explain.draw.bars import Bars, bar_chart, number
-from regard.explain.draw.chart import line_chart
-from regard.explain.draw.frame import page
-from regard.explain.draw.markup import tag, text
-from regard.explain.draw.svg import svg_map
+from regard.draw import bars
+from regard.draw.bars import Bars, bar_chart, number
+from regard.draw.chart import line_chart
+from regard.draw.frame import page
+from regard.draw.markup import tag, text
+from regard.draw.svg import svg_map
 
 DOCUMENTS = {
     "D0": "Attention, the Transformer, a translator, BERT's input",

@@ -81,7 +81,7 @@ def of(
     accounted = account(recipe, facts, load)
     fitting = fit(recipe, facts, load, memory_free())
     if html is not None:
-        from regard.explain.costs import account_page
+        from regard.report.costs import account_page
 
         html.write_text(account_page(source, recipe, accounted, pace), encoding="utf-8")
     if not as_json:
@@ -127,7 +127,7 @@ def layers(
     size = Size(length, width, kernel, window)
     costs, crossed = side_by_side(size), crossovers(size)
     if html is not None:
-        from regard.explain.costs import layers_page
+        from regard.report.costs import layers_page
 
         html.write_text(layers_page(size), encoding="utf-8")
     if as_json:
@@ -212,7 +212,7 @@ def _found(
                 "a run is what it is. --set and --data are for recipes.",
                 f"Write: regard account {source}",
             )
-        from regard.explain.costs import facts_of_run, pace_of_run
+        from regard.report.costs import facts_of_run, pace_of_run
         from regard.run import Run
 
         run = Run(Path(source))
@@ -229,12 +229,12 @@ def _rehearsed(recipe: "Recipe", wanted: Wanted) -> tuple["Recipe", "Facts", "Lo
     from regard.account.facts import unread
 
     if wanted.data:
-        from regard.training.rehearsal import on_data
+        from regard.training.step_timing import on_data
 
         return on_data(recipe)
     why = "the data is not there"
     if wanted.length is None and _is_there(recipe):
-        from regard.training.rehearsal import on_first_texts
+        from regard.training.step_timing import on_first_texts
 
         try:
             return on_first_texts(recipe, timed=wanted.timed)
@@ -243,7 +243,7 @@ def _rehearsed(recipe: "Recipe", wanted: Wanted) -> tuple["Recipe", "Facts", "Lo
     facts, load = unread(recipe, wanted.length, why)
     if not wanted.timed:
         return recipe, facts, load, None
-    from regard.training.rehearsal import on_made_up
+    from regard.training.step_timing import on_made_up
 
     return recipe, facts, load, on_made_up(recipe, facts, load)
 

@@ -191,9 +191,9 @@ def _drawing(outcome: "Outcome") -> "Drawing":
 
 def _draw(out: "Console", drawing: "Drawing") -> None:
     from regard.claims.claim import Curves
-    from regard.explain.draw.bars import Bars, number, terminal_bars
-    from regard.explain.draw.sparkline import sparkline
-    from regard.explain.draw.terminal import TerminalMap
+    from regard.draw.bars import Bars, number, terminal_bars
+    from regard.draw.sparkline import sparkline
+    from regard.draw.terminal import TerminalMap
 
     if isinstance(drawing, Curves):
         out.print(f"{drawing.title}, by {drawing.x_label}", style="bold")
@@ -211,7 +211,7 @@ def _draw(out: "Console", drawing: "Drawing") -> None:
 def _figures(out: "Console", outcome: "Outcome") -> None:
     from rich.table import Table
 
-    from regard.explain.draw.bars import number
+    from regard.draw.bars import number
 
     assert outcome.measured is not None
     table = Table(box=None, padding=(0, 2, 0, 0))

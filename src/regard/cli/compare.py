@@ -39,7 +39,7 @@ def compare(
         raise UsageError(f"nothing is overwritten. {html} exists.", "Name another file.")
     compared = compare_runs([Run(run) for run in runs])
     if html is not None:
-        from regard.explain.comparison import comparison_page
+        from regard.report.comparison import comparison_page
 
         html.write_text(comparison_page(compared), encoding="utf-8")
     if as_json:

@@ -11,11 +11,11 @@ import regard
 from regard.cli.progress import TrainingScreen
 from regard.cli.screen import clean, console
 from regard.data.worlds.scenes import Scene, scenes
+from regard.draw.terminal import TerminalMap
 from regard.errors import RegardError
 from regard.explain.alignment import Agreement, Gold, agreement
-from regard.explain.draw.terminal import TerminalMap
-from regard.explain.report import picture_of
 from regard.explain.trace import trace_translation
+from regard.report.run import picture_of
 from regard.run import RECIPE, Run
 
 FOLDER = Path("runs") / "demo"

@@ -10,7 +10,7 @@ from regard.cli.screen import clean, console, print_json, print_text
 from regard.errors import UsageError
 
 if TYPE_CHECKING:
-    from regard.explain.draw.document import DocumentPicture
+    from regard.draw.document import DocumentPicture
     from regard.explain.explanation import Explanation
 
 
@@ -77,8 +77,8 @@ def explain(  # noqa: PLR0913, PLR0917 - one for each option
         regard explain runs/reviews --heads test --html heads.html
 
     """
-    from regard.explain.explaining import Choice
-    from regard.explain.explaining import explain as explain_run
+    from regard.explain.explain import Choice
+    from regard.explain.explain import explain as explain_run
     from regard.run import Run
 
     for file in (html, svg, png):
@@ -122,22 +122,22 @@ def _write(
 ) -> None:
     """Write the pictures that are wanted; a PNG first, since it may be refused."""
     if png is not None:
-        from regard.explain.draw.png import png_map
+        from regard.draw.png import png_map
 
         png.write_bytes(png_map(found.picture()))
     if html is not None:
         html.write_text(found.html(), encoding="utf-8")
     if svg is not None:
-        from regard.explain.draw.document_svg import document_svg
+        from regard.draw.document_svg import document_svg
 
         svg.write_text(document_svg(drawn) if drawn else found.svg(), encoding="utf-8")
 
 
 def _show(found: "Explanation") -> None:
     """Draw what fits a terminal: the answer, all heads small, one large, the reading."""
-    from regard.explain.draw.document_terminal import TerminalDocument
-    from regard.explain.draw.overview import ShadedWords, TerminalOverview
-    from regard.explain.draw.terminal import TerminalMap
+    from regard.draw.document_terminal import TerminalDocument
+    from regard.draw.overview import ShadedWords, TerminalOverview
+    from regard.draw.terminal import TerminalMap
 
     out = console()
     if found.answer:
@@ -164,8 +164,8 @@ def _heads(
     run: Path, files: list[str], html: Path | None, *, as_json: bool, text: str | None
 ) -> None:
     """Say what every head does over a corpus."""
-    from regard.explain.draw.head_page import heads_page
     from regard.explain.heads.analysis import analyse
+    from regard.report.heads import heads_page
     from regard.run import Run
 
     if text is not None:

@@ -33,9 +33,9 @@ def import_(
         regard import bert-base-uncased runs/bert-vectors --task retrieval
 
     """
-    from regard.explain.imported import write_report
-    from regard.interop.card import ASKED
     from regard.interop.take import import_folder
+    from regard.report.imported import write_report
+    from regard.report.imported_card import ASKED
 
     made = import_folder(folder, run, task=task, look=write_report)
     facts = made.metrics["imported"]

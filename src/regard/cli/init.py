@@ -43,8 +43,8 @@ def init(
     from regard.recipe.load import rebased
     from regard.recipe.recipe import Recipe
     from regard.run import Run
-    from regard.tasks.start import Origin
     from regard.tasks.suggest.suggestion import CHOOSE, suggest
+    from regard.tasks.transfer import Origin
 
     if task not in CHOOSE:
         raise UsageError(

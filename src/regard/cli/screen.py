@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from regard.explain.draw.clean import clean as clean  # also for the verbs
+from regard.draw.clean import clean as clean  # also for the verbs
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from regard.data.record import Fault, Found, Record, Request
+from regard.data.record_checks import suspicions
 from regard.data.sketch import Pair, Sketch
 from regard.data.source import WORLD, find
-from regard.data.suspicion import suspicions
 from regard.errors import UsageError
 
 MOST_LISTED = 20

@@ -12,12 +12,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from regard.explain.draw.document import DocumentPicture, DrawnSentence, View
+from regard.draw.document import DocumentPicture, DrawnSentence, View
+from regard.explain.attributions.asking import question
+from regard.explain.attributions.attribute import read, trusted
+from regard.explain.document_attention import Looked, look
+from regard.explain.document_attention import (
+    draws_documents as draws_documents,  # also for the verb
+)
 from regard.explain.erasure import Faithfulness, Mean, mean_erasure
-from regard.explain.looked import Looked, look
-from regard.explain.looked import draws_documents as draws_documents  # also for the verb
-from regard.explain.readings.asking import question
-from regard.explain.readings.read import read, trusted
 from regard.layers.diversity import overlap
 from regard.run import Run
 

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard import __version__
+from regard.draw.document import DocumentPicture, document_html
+from regard.draw.label import plain
+from regard.draw.picture import Picture
+from regard.draw.svg import svg_map
+from regard.draw.viewer import Shading, View, ViewedStack, explanation_page
 from regard.explain.alignment import Look
-from regard.explain.draw.document import DocumentPicture, document_html
-from regard.explain.draw.label import plain
-from regard.explain.draw.picture import Picture
-from regard.explain.draw.svg import svg_map
-from regard.explain.draw.viewer import Shading, View, ViewedStack, explanation_page
+from regard.explain.attributions.attribution import Reading
 from regard.explain.erasure import Faithfulness
-from regard.explain.readings.reading import Reading
 from regard.explain.trace import Trace
 
 STACKS = {

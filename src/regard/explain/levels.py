@@ -7,9 +7,9 @@ sentences   one row: the look of the document at its sentences
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.explain.looked import Looked, look
-from regard.explain.readings.question import Question
-from regard.explain.readings.reading import Reading, merged
+from regard.explain.attributions.attribution import Reading, merged
+from regard.explain.attributions.question import Question
+from regard.explain.document_attention import Looked, look
 from regard.explain.trace import Trace, Traced, singly
 from regard.run import Run
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.explain.explaining import Choice, explain
+from regard.explain.explain import Choice, explain
 from regard.explain.explanation import Explanation
 from regard.inference.predictor import Predictor, opened
 

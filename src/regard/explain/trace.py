@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import UsageError
-from regard.explain.hearing import hear
+from regard.explain.record_attention import hear
 from regard.models.transformer import Transformer
 from regard.run import Run
 

@@ -16,15 +16,15 @@ from torch import nn
 from regard import run as folders
 from regard.errors import DataError, UsageError
 from regard.interop import bert
-from regard.interop.card import imported_card
 from regard.interop.files import CONFIG, WEIGHTS, check_folder, read_json, read_weights
 from regard.interop.pieces import Pieces, read_pieces
 from regard.interop.sentences import PLAIN, Sentences, is_sentence_encoder, read_sentences
+from regard.models.build.pretraining import pretraining_model
+from regard.models.build.retrieval import bi_encoder
 from regard.models.parameters import parameters_of, put_parameters
-from regard.models.pretraining.from_recipe import pretraining_model
-from regard.models.retrieval.from_recipe import bi_encoder
 from regard.recipe.load import make
 from regard.recipe.recipe import Recipe
+from regard.report.imported_card import imported_card
 from regard.run import Run
 from regard.text.tokenizer import Tokenizer
 

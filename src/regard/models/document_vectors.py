@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from regard.layers.pooling import Mean
 from regard.layers.visibility import padding
 from regard.models.body import Body
-from regard.models.run_rows import Ids, reach_of, rows_at, rows_in, tables_of
+from regard.models.ngram_index import Ids, reach_of, rows_at, rows_in, tables_of
 
 SHARP = 6.0  # α
 

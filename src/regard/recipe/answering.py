@@ -10,8 +10,8 @@ from typing import Any
 from regard.errors import UsageError
 from regard.recipe.decoding import ONLY
 from regard.recipe.load import make, set_value
-from regard.recipe.mistake import Origin
 from regard.recipe.recipe import Recipe
+from regard.recipe.validation_errors import Origin
 
 
 def asked_for(overrides: Iterable[str]) -> dict[str, Any]:

@@ -16,10 +16,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from regard.errors import RecipeError, UsageError
-from regard.recipe.mistake import NOWHERE, Origin, explain_error, syntax_error
 from regard.recipe.recipe import Recipe
 from regard.recipe.settings import REQUIRED, Settings, kind_of, tables_in
 from regard.recipe.shipped import is_shipped, shipped
+from regard.recipe.validation_errors import NOWHERE, Origin, explain_error, syntax_error
 
 Tables = dict[str, Any]
 

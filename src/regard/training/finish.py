@@ -14,10 +14,10 @@ from regard.account.observed import observed
 from regard.account.plan import PLANS
 from regard.account.summary import account
 from regard.recipe.recipe import Recipe
+from regard.report.card import model_card
 from regard.tasks.from_recipe import examples, first
 from regard.tasks.task import Measured, Texts
 from regard.training import checkpoint
-from regard.training.card import model_card
 from regard.training.journal import Journal
 from regard.training.preparation import MOST_TEST, Prepared
 from regard.training.start import Began

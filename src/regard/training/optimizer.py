@@ -23,7 +23,7 @@ from regard.recipe.training import (
     MuonSettings,
     SgdSettings,
 )
-from regard.training.rows import RowAdam
+from regard.training.row_adam import RowAdam
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # Jordan 2024: steepest at zero, within 0.7..1.2 after
 

@@ -17,8 +17,8 @@ from regard.errors import DataError
 from regard.recipe.recipe import Recipe
 from regard.tasks.from_recipe import TASKS, examples, make_task, make_tokenizer, read_examples
 from regard.tasks.task import Task, Texts
-from regard.training.made_up import a_label, alone, with_labels, wordy
 from regard.training.preparation import Prepared
+from regard.training.synthetic_data import a_label, alone, with_labels, wordy
 
 ALL, TEXTS = 3_000_000, 10_000  # characters and examples up to which all are looked at
 CHARACTERS = 1_000_000  # and how many of more

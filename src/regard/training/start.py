@@ -19,7 +19,7 @@ from regard.errors import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.recipe.start import StartSettings
 from regard.run import MODEL, Parts, Run, parts_of
-from regard.tasks.start import Origin, carry_over, complete_from
+from regard.tasks.transfer import Origin, carry_over, complete_from
 
 
 class Began(NamedTuple):

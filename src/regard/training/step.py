@@ -18,7 +18,7 @@ from regard.data.stream import AnyStream
 from regard.layers.dropout import keyed
 from regard.recipe.recipe import Recipe
 from regard.tasks.task import Task
-from regard.training.products import fast_products
+from regard.training.onednn_matmul import fast_products
 from regard.training.randomness import DROPOUT, SEGMENTATION
 from regard.training.schedule import rate_factor
 from regard.training.start import is_frozen

@@ -6,7 +6,7 @@ import torch
 
 from regard.data.batch import Batch, Padded
 from regard.data.store import Store
-from regard.models.retrieval.bi_encoder import BiEncoder
+from regard.models.bi_encoder import BiEncoder
 from regard.recipe.retrieval import RetrievalSettings
 from regard.tasks.retrieval.pairs import LABELLED, TITLED, UNTITLED, Pairs
 from regard.tasks.retrieval.retrieval import Retrieval, _answers_too

@@ -7,7 +7,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from regard.claims.claim import Claim, Figure, Measured
 from regard.claims.precision import exact
-from regard.explain.draw.bars import Bars
+from regard.draw.bars import Bars
 from regard.layers.attention import Attention, attend, scaled_dot, softmax
 from regard.layers.tap import listen
 from regard.models.body import all_visible

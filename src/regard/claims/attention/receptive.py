@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from regard.claims.claim import Claim, Curves, Figure, Measured
 from regard.claims.precision import exact
-from regard.explain.draw.chart import Line
+from regard.draw.chart import Line
 from regard.layers.attention import Attention, Equation, Place, argmax, scaled_dot
 from regard.layers.block import Residual
 from regard.models.body import all_visible

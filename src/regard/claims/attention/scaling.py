@@ -8,7 +8,7 @@ from torch import Tensor
 
 from regard.claims.claim import Claim, Curves, Figure, Measured
 from regard.claims.precision import exact
-from regard.explain.draw.chart import Line
+from regard.draw.chart import Line
 from regard.layers.attention import Score, dot, scaled_dot, softmax
 from regard.models.body import all_visible
 

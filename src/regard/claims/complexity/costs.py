@@ -10,7 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from regard.claims.claim import Claim, Curves, Figure, Measured
 from regard.claims.precision import exact
-from regard.explain.draw.chart import Line
+from regard.draw.chart import Line
 from regard.layers.attention import Attention, attend, scaled_dot, softmax
 from regard.layers.convolution import Convolution
 from regard.layers.recurrent import Recurrent

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from regard.claims.claim import Claim, Curves, Figure, Measured
 from regard.claims.precision import exact
-from regard.explain.draw.chart import Line
+from regard.draw.chart import Line
 from regard.layers.attention import Attention
 from regard.layers.convolution import Convolution
 from regard.layers.recurrent import Recurrent

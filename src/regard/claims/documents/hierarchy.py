@@ -7,10 +7,10 @@ from torch import Tensor
 
 from regard.claims.claim import Claim, Figure, Measured
 from regard.claims.precision import exact
-from regard.explain.draw.picture import Picture
+from regard.draw.picture import Picture
 from regard.layers.embedding import Embedding
 from regard.layers.tap import listen
-from regard.models.documents.from_recipe import hierarchy
+from regard.models.build.labels import hierarchy
 from regard.models.han import Han, unfold
 from regard.recipe.documents import DocumentSettings
 from regard.recipe.head import HeadSettings

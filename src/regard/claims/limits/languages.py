@@ -5,7 +5,7 @@ import torch
 from regard.claims.claim import Claim, Curves, Figure, Measured
 from regard.claims.precision import exact
 from regard.data.worlds.languages import BRACKETS, is_dyck, language
-from regard.explain.draw.chart import Line
+from regard.draw.chart import Line
 from regard.layers.attention import Select, attend, dot, softmax
 from regard.layers.log_length import log_length
 from regard.models.body import all_visible

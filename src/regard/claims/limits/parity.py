@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from regard.claims.claim import Claim, Curves, Figure, Measured
 from regard.claims.precision import exact
 from regard.data.worlds.languages import language
-from regard.explain.draw.chart import Line
+from regard.draw.chart import Line
 from regard.layers.attention import (
     Attention,
     Equation,
@@ -19,7 +19,7 @@ from regard.layers.attention import (
 from regard.layers.block import Block
 from regard.layers.feed_forward import FeedForward
 from regard.models.body import all_visible
-from regard.models.from_recipe import classifier
+from regard.models.build.labels import classifier
 from regard.models.stack import Stack
 from regard.recipe.head import HeadSettings
 from regard.recipe.model import AttentionSettings, ModelSettings

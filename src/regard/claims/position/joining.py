@@ -5,7 +5,7 @@ from torch import Tensor
 
 from regard.claims.claim import Claim, Figure, Measured
 from regard.claims.precision import exact
-from regard.explain.draw.bars import Bars
+from regard.draw.bars import Bars
 from regard.layers.attention import attend, dot, scaled_dot, softmax
 from regard.layers.distance import RelativeTable
 from regard.layers.position import Added, Concatenated, Sinusoidal

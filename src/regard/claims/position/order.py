@@ -11,7 +11,7 @@ from regard.layers.attention import Attention, dot
 from regard.layers.pooling import Mean
 from regard.layers.visibility import causal
 from regard.models.body import all_visible
-from regard.models.from_recipe import classifier
+from regard.models.build.labels import classifier
 from regard.recipe.model import AttentionSettings, ModelSettings, NoPositionSettings
 
 POSITIONS, WIDTH, HEADS = 13, 24, 3

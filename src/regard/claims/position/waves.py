@@ -5,7 +5,7 @@ from torch import Tensor
 
 from regard.claims.claim import Claim, Figure, Measured
 from regard.claims.precision import exact
-from regard.explain.draw.picture import Picture
+from regard.draw.picture import Picture
 from regard.layers.position import Learned, Sinusoidal, shift_operator
 
 WIDTH, POSITIONS = 64, 1000

@@ -7,7 +7,7 @@ from regard.claims.claim import Claim, Curves, Figure, Measured
 from regard.claims.recipes import agreeing, joined, training
 from regard.claims.seeds import Seeds, above, with_seeds
 from regard.claims.trials import accuracy, labelled, trial
-from regard.explain.draw.chart import Line
+from regard.draw.chart import Line
 from regard.run import Run
 
 LABELLED, SEEDS, AMOUNTS = 40, (1, 2, 3), (0, 10, 100, 1000)

@@ -9,10 +9,10 @@ import torch
 from regard.claims.claim import Claim, Figure, Measured
 from regard.claims.precision import exact
 from regard.data.worlds.scenes import scenes
-from regard.explain.draw.bars import Bars
+from regard.draw.bars import Bars
 from regard.layers.pooling import First
 from regard.models.body import all_visible
-from regard.models.pretraining.from_recipe import bert
+from regard.models.build.pretraining import bert
 from regard.recipe.head import HeadSettings
 from regard.recipe.model import (
     AttentionSettings,

@@ -11,11 +11,11 @@ from regard.claims.precision import exact
 from regard.claims.pretraining.bert import settings
 from regard.data.corruption import choose, corrupt, maskable
 from regard.data.sentence_pairs import SentencePairs
-from regard.explain.draw.bars import Bars
+from regard.draw.bars import Bars
 from regard.layers.visibility import causal
 from regard.models.body import all_visible
-from regard.models.from_recipe import language_model
-from regard.models.pretraining.from_recipe import bert, masked_autoencoder
+from regard.models.build.pretraining import bert, masked_autoencoder
+from regard.models.build.writing import language_model
 from regard.recipe.model import (
     AttentionSettings,
     LearnedSettings,

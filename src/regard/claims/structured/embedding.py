@@ -6,8 +6,8 @@ import torch
 
 from regard.claims.claim import Claim, Curves, Figure, Measured
 from regard.claims.precision import exact
-from regard.explain.draw.bars import Bars
-from regard.explain.draw.chart import Line
+from regard.draw.bars import Bars
+from regard.draw.chart import Line
 from regard.layers.attention import softmax
 from regard.layers.pooling import AttentionPool
 from regard.layers.recurrent import Recurrent

@@ -10,8 +10,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from regard.claims.claim import Claim, Curves, Figure, Measured
 from regard.claims.precision import exact
-from regard.explain.draw.bars import Bars
-from regard.explain.draw.chart import Line
+from regard.draw.bars import Bars
+from regard.draw.chart import Line
 from regard.layers.diversity import divergence, frobenius, off_diagonal
 
 HOPS, WORDS = 30, 50

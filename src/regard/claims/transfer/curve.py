@@ -11,7 +11,7 @@ from regard.claims.recipes import (
     training,
 )
 from regard.claims.trials import labelled, trial
-from regard.explain.draw.chart import Line
+from regard.draw.chart import Line
 from regard.run import Run
 
 SEEDS, EPOCHS, LABELLED, OPINIONS = (1, 2, 3), 10, 200, 2

@@ -5,8 +5,9 @@ from torch import nn
 
 from regard.claims.claim import Claim, Figure, Measured
 from regard.claims.precision import exact
-from regard.explain.draw.bars import Bars
-from regard.models.from_recipe import classifier, language_model
+from regard.draw.bars import Bars
+from regard.models.build.labels import classifier
+from regard.models.build.writing import language_model
 from regard.models.parameters import parameters_of
 from regard.models.transfer import carry
 from regard.recipe.load import load

@@ -10,7 +10,7 @@ from regard.layers.block import Block, NormOrder
 from regard.layers.embedding import Embedding
 from regard.layers.feed_forward import FeedForward
 from regard.models.body import all_visible
-from regard.models.from_recipe import transformer
+from regard.models.build.writing import transformer
 from regard.recipe.model import AttentionSettings, ModelSettings
 
 WIDTH, HEADS, INNER, POSITIONS = 24, 3, 37, 11

@@ -9,7 +9,7 @@ from torch import nn
 from regard.claims.claim import Claim, Curves, Figure, Measured
 from regard.claims.precision import exact
 from regard.data.stream import Stream
-from regard.explain.draw.chart import Line
+from regard.draw.chart import Line
 from regard.layers.dropout import Dropout, keyed
 from regard.layers.pooling import Mean
 from regard.models.body import all_visible

@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from regard.claims.claim import Claim, Figure, Measured
-from regard.explain.draw.bars import Bars
-from regard.models.from_recipe import transformer
+from regard.draw.bars import Bars
+from regard.models.build.writing import transformer
 from regard.recipe.model import AttentionSettings, ModelSettings
 
 VOCABULARY = 37_000

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from regard.data.formats.habits import by_habit
+from regard.data.formats.column_names import by_habit
 from regard.data.lines import Line, lines
 from regard.data.record import Fault, Found, Request, bad, blank, examined
 

@@ -9,6 +9,8 @@ import numpy as np
 from torch import Tensor
 
 from regard.errors import UsageError
+from regard.explain.attributions.asking import question
+from regard.explain.attributions.occlusion import occlusion
 from regard.explain.heads.masks import (
     HeadName,
     chosen_order,
@@ -17,8 +19,6 @@ from regard.explain.heads.masks import (
     without_heads,
 )
 from regard.explain.heads.roles import Played, RoleCounts, roles_across, roles_of_itself
-from regard.explain.readings.asking import question
-from regard.explain.readings.occlusion import occlusion
 from regard.explain.trace import Trace, no_looks, trace_rows
 from regard.inference.predictor import Predictor
 from regard.run import Run

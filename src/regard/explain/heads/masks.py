@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from regard.explain.hearing import stack_of
+from regard.explain.record_attention import stack_of
 from regard.layers.attention import Attention
 
 

@@ -17,7 +17,7 @@ from regard.inference.search import approximate, folder
 from regard.tasks.retrieval.bm25 import Bm25, words
 from regard.tasks.retrieval.corpus import sound
 from regard.tasks.retrieval.metrics import name_order
-from regard.tasks.retrieval.reading import documents
+from regard.tasks.retrieval.read_examples import documents
 
 PIECE = 8192  # documents whose vectors are held at once
 AT_ONCE = 512  # documents read side by side

@@ -6,11 +6,11 @@ from jaxtyping import Int
 from torch import Tensor
 
 from regard.recipe.recipe import Recipe
-from regard.tasks.labelling.baseline import Seen
+from regard.tasks.baselines.hashed_ngrams import bags
+from regard.tasks.baselines.labels import Seen
 from regard.tasks.labelling.documents import encode_documents, head_tail_of_document
 from regard.tasks.labelling.labelled import Labelled, Tokens
 from regard.tasks.labelling.overlong import head, head_tail, windows
-from regard.tasks.labelling.word_bags import bags
 from regard.tasks.task import Texts
 from regard.text import special
 from regard.text.tokenizer import Tokenizer

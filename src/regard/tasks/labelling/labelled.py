@@ -22,17 +22,17 @@ from regard.data.batch import cut as cut_rows
 from regard.data.store import Store
 from regard.data.stream import Stream
 from regard.errors import UsageError
+from regard.models.build.labels import classifier
 from regard.models.classifier import Classifier
-from regard.models.from_recipe import classifier
 from regard.models.han import Han
-from regard.models.known_runs import know_runs
+from regard.models.ngram_filter import know_runs
 from regard.recipe.recipe import Recipe
-from regard.tasks.labelling.baseline import Seen
-from regard.tasks.labelling.beside import Answers, Beside
+from regard.tasks.baselines.ensemble import Answers, Beside
+from regard.tasks.baselines.labels import Seen
+from regard.tasks.labelling.forward_passes import passes_of
+from regard.tasks.labelling.label_set import completed, wrong_label
 from regard.tasks.labelling.labels import labels_from_recipe
 from regard.tasks.labelling.overlong import Fitted, drawn
-from regard.tasks.labelling.passes import passes_of
-from regard.tasks.labelling.reading import completed, wrong_label
 from regard.tasks.losses import Loss
 from regard.tasks.task import Answered, Examples, Measured, Sample, Task, Texts
 from regard.text import special

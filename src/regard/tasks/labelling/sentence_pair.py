@@ -13,9 +13,9 @@ from jaxtyping import Int
 from torch import Tensor
 
 from regard.errors import UsageError
-from regard.tasks.labelling.baseline import Seen
+from regard.tasks.baselines.labels import Seen
+from regard.tasks.baselines.pair_features import pair_features
 from regard.tasks.labelling.labelled import Labelled, Tokens
-from regard.tasks.labelling.pair_features import pair_features
 from regard.tasks.task import Texts
 from regard.text import special
 

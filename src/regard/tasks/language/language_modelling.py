@@ -22,7 +22,7 @@ from regard.data.batch import Batch, Padded, pad
 from regard.data.store import Store
 from regard.data.windows import Windows, cut_out, sliding
 from regard.errors import DataError, UsageError
-from regard.models.from_recipe import language_model
+from regard.models.build.writing import language_model
 from regard.models.gpt import LanguageModel, apart
 from regard.models.heads import TokenHead
 from regard.recipe.model import AttentionSettings

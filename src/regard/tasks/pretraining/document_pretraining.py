@@ -24,9 +24,9 @@ from torch import Tensor
 from regard.data.batch import Batch
 from regard.data.store import Store
 from regard.data.stream import Stream
+from regard.models.build.labels import classifier
 from regard.models.classifier import Classifier
-from regard.models.from_recipe import classifier
-from regard.models.known_runs import know_runs
+from regard.models.ngram_filter import know_runs
 from regard.tasks.labelling.overlong import Fitted, drawn
 from regard.tasks.losses import Loss
 from regard.tasks.pretraining.whole_documents import TOLD, WholeDocuments, closed

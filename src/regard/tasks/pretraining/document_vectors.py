@@ -22,18 +22,18 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity, softplus
 
 from regard.data.batch import Batch, Padded
-from regard.data.places import Places
 from regard.data.store import Store
+from regard.data.token_sampler import Places
+from regard.models.build.body import body
 from regard.models.document_vectors import SHARP, DocumentVectors
-from regard.models.from_recipe import body
-from regard.models.known_runs import know_runs
+from regard.models.ngram_filter import know_runs
+from regard.models.ngram_index import chunks
 from regard.models.parameters import draw_parameters
-from regard.models.run_rows import chunks
 from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.classification import Classification
 from regard.tasks.labelling.labels import split
 from regard.tasks.losses import Loss
-from regard.tasks.pretraining.leaning import Bundle, Worth, worth_learning
+from regard.tasks.pretraining.ngram_weights import Bundle, Worth, worth_learning
 from regard.tasks.pretraining.whole_documents import TOLD, WholeDocuments, closed
 from regard.tasks.task import Examples, Measured, Sample, Texts
 

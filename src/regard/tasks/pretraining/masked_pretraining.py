@@ -16,7 +16,7 @@ from regard.data.spans import UNASKED, Corpus, Plain, Spans
 from regard.data.store import Store
 from regard.data.stream import AnyStream
 from regard.errors import DataError
-from regard.models.pretraining.from_recipe import pretraining_model
+from regard.models.build.pretraining import pretraining_model
 from regard.recipe.recipe import Recipe
 from regard.tasks.losses import Loss
 from regard.tasks.pretraining.fill_masks import encode_with_masks, fill, fitted

@@ -16,8 +16,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from regard.tasks.baselines.lbfgs import descend
 from regard.tasks.pretraining.rows import Rows
-from regard.tasks.quasi_newton import descend
 from regard.text.special import SPECIAL
 
 TOPICS = 32

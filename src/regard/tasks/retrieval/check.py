@@ -8,7 +8,13 @@ from regard.data.formats.beir import Document, Judgment, Query
 from regard.data.record import Fault, Found
 from regard.errors import RegardError
 from regard.recipe.recipe import Recipe
-from regard.tasks.retrieval.reading import has_pairs, judgments, learned_from, name_of, records
+from regard.tasks.retrieval.read_examples import (
+    has_pairs,
+    judgments,
+    learned_from,
+    name_of,
+    records,
+)
 
 
 def check(recipe: Recipe) -> Report:

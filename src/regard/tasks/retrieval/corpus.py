@@ -13,7 +13,7 @@ from regard.errors import DataError, UsageError
 from regard.recipe.recipe import Recipe
 from regard.tasks.retrieval.bm25 import Bm25, words
 from regard.tasks.retrieval.metrics import name_order
-from regard.tasks.retrieval.reading import as_record, documents, has_pairs, learned_from
+from regard.tasks.retrieval.read_examples import as_record, documents, has_pairs, learned_from
 
 AT_ONCE = 1024  # documents cut into tokens together
 SHOWN = 160  # characters of a document that are shown

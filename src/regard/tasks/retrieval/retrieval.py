@@ -22,15 +22,15 @@ from regard.data.record import Found, Record
 from regard.data.store import Store
 from regard.data.stream import Stream
 from regard.errors import DataError
-from regard.models.retrieval.bi_encoder import BiEncoder
-from regard.models.retrieval.from_recipe import bi_encoder
+from regard.models.bi_encoder import BiEncoder
+from regard.models.build.retrieval import bi_encoder
 from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.overlong import head, head_tail, windows
 from regard.tasks.losses import Loss
-from regard.tasks.retrieval.beginning import begin
 from regard.tasks.retrieval.check import check
 from regard.tasks.retrieval.corpus import Corpus, folder_documents, learned_documents
 from regard.tasks.retrieval.example import Tag, number_of
+from regard.tasks.retrieval.initialisation import begin
 from regard.tasks.retrieval.measurement import (
     QUICK_DOCUMENTS,
     QUICK_QUESTIONS,
@@ -43,7 +43,7 @@ from regard.tasks.retrieval.measurement import (
     told,
 )
 from regard.tasks.retrieval.pairs import LABELLED, TITLED, UNTITLED, Pairs, marked
-from regard.tasks.retrieval.reading import name_of, records
+from regard.tasks.retrieval.read_examples import name_of, records
 from regard.tasks.task import Answered, Examples, Measured, Task, Texts
 from regard.tasks.vectors import read_rows
 from regard.text import special

@@ -9,7 +9,7 @@ import numpy as np
 
 from regard.data.record import Request
 from regard.data.source import Reading, find
-from regard.tasks.suggest.look import MOST_LOOKED_AT, SEPARATOR, Choices, Seen
+from regard.tasks.suggest.survey import MOST_LOOKED_AT, SEPARATOR, Choices, Seen
 
 SMALL = 5_000  # examples below which little is learned from scratch
 EPOCHS = {

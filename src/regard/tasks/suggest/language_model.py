@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from regard.data.compression import plain_name
-from regard.tasks.suggest.look import Choices, Seen
+from regard.tasks.suggest.survey import Choices, Seen
 
 LITTLE = 1_000_000  # words below which characters do better than pieces of words
 TINY = 50_000  # words below which a model has little to learn from

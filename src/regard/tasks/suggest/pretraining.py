@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.tasks.suggest.look import Choices, Seen
+from regard.tasks.suggest.survey import Choices, Seen
 
 LITTLE, MUCH = 300_000, 5_000_000  # words: where a narrower and a wider body pays
 

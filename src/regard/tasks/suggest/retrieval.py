@@ -10,8 +10,8 @@ import numpy as np
 from regard.data.formats.beir import find_file, is_folder, qrels_of
 from regard.errors import DataError, UsageError
 from regard.tasks.retrieval.corpus import sound
-from regard.tasks.retrieval.reading import documents
-from regard.tasks.suggest.look import MOST_LOOKED_AT, Choices, Seen
+from regard.tasks.retrieval.read_examples import documents
+from regard.tasks.suggest.survey import MOST_LOOKED_AT, Choices, Seen
 
 MUCH = 20_000  # documents from which on a deeper model pays
 FIRST = 2000  # documents that are asked whether they have titles

@@ -10,11 +10,8 @@ from regard.data.compression import plain_name
 from regard.recipe.load import make
 from regard.recipe.recipe import Recipe
 from regard.tasks.from_recipe import TASKS
-from regard.tasks.start import Origin, complete_from
-from regard.tasks.suggest.beginning import begun_from
 from regard.tasks.suggest.labelled import suggest_classification, suggest_sentence_pair
 from regard.tasks.suggest.language_model import suggest_language_model
-from regard.tasks.suggest.look import Choices, Choose, Seen, look
 from regard.tasks.suggest.pretraining import (
     suggest_document_pretraining,
     suggest_document_vectors,
@@ -22,6 +19,9 @@ from regard.tasks.suggest.pretraining import (
 )
 from regard.tasks.suggest.retrieval import look_at_documents, suggest_retrieval
 from regard.tasks.suggest.summarization import suggest_denoising, suggest_summarization
+from regard.tasks.suggest.survey import Choices, Choose, Seen, look
+from regard.tasks.suggest.transfer import begun_from
+from regard.tasks.transfer import Origin, complete_from
 
 SMALL = 20_000  # pairs below which a model has little to learn from
 LARGE = 150_000  # pairs above which a wider model pays

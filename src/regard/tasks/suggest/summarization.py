@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.tasks.suggest.look import Choices, Seen
+from regard.tasks.suggest.survey import Choices, Seen
 
 SMALL = 20_000  # examples below which little is learned from scratch
 MOST_READ = 384  # tokens of one document

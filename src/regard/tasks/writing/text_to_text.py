@@ -15,7 +15,7 @@ from regard.decoding.beam import beam
 from regard.decoding.sampling import Choice, sample
 from regard.decoding.search import greedy
 from regard.decoding.steps import Answer, Limits
-from regard.models.from_recipe import transformer
+from regard.models.build.writing import transformer
 from regard.models.lexical_start import start_from_lexicon
 from regard.models.transformer import Transformer
 from regard.recipe.model import LearnedSettings, RelativeSettings

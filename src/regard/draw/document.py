@@ -1,0 +1,182 @@
+"""A document as it was looked at: a bar for each sentence, a shade for each word.
+
+    shade(word) = √sentence · word / the largest of these      (Yang et al. 2016, figure 5)
+
+so that words stand out where their sentence does. Several looks (hops) are several views of one
+text, with a map of how much they overlap. What erasing the words did always stands beside it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from regard.draw.frame import page, tabs
+from regard.draw.label import label
+from regard.draw.markup import tag, text
+from regard.draw.picture import Matrix, Picture
+from regard.draw.svg import svg_map
+
+_SHOWS = (
+    "The bar is the share of the look that went to a sentence; the darker a word, the larger its "
+    "share of the look within its sentence, more so where the sentence has much."
+)
+_SHOWS_HOPS = (
+    "Each view is one of the looks the model takes at the text at once; the darker a word, the "
+    "larger its share of that look. The map shows how much two of them rest on the same words."
+)
+_IS_NOT = (
+    "Where a model looked is not why it answered: what it looked at are states, which already hold "
+    "some of their neighbours. The sentence above says what erasing the words does."
+)
+
+
+@dataclass(frozen=True)
+class DrawnSentence:
+    """Words that belong together, and how much of the look each had."""
+
+    words: Sequence[str]
+    weights: Sequence[float]
+    """One for each word; of HAN's sentences they sum to one."""
+    weight: float | None = None
+    """The sentence's share; None where a text is not looked at by sentences."""
+
+
+@dataclass(frozen=True)
+class View:
+    """One look at the whole document."""
+
+    name: str
+    sentences: Sequence[DrawnSentence]
+
+    def shades(self) -> list[list[float]]:
+        """Give the shade of every word, from 0 to 1."""
+        found = [
+            [weight * (1.0 if one.weight is None else one.weight) ** 0.5 for weight in one.weights]
+            for one in self.sentences
+        ]
+        peak = max((shade for own in found for shade in own), default=0.0) or 1.0
+        return [[shade / peak for shade in own] for own in found]
+
+
+@dataclass(frozen=True)
+class DocumentPicture:
+    """All that is drawn of one document."""
+
+    views: Sequence[View]
+    """The first is shown first."""
+    answer: str
+    faithfulness: str
+    """In plain words: what erasing the words looked at did."""
+    overlap: Matrix | None = None
+    """By hop and hop: the share of two looks that rests on the same words."""
+    title: str = ""
+    note: str = ""
+    """What is known over many documents."""
+
+    @property
+    def hops(self) -> bool:
+        """Whether several looks were taken at one text."""
+        return self.overlap is not None
+
+    @property
+    def verdict(self) -> str:
+        """What stands below every drawing."""
+        return f"Faithfulness. {self.faithfulness}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what is drawn under the names that scripts rely on."""
+        drawn = [
+            {
+                "name": view.name,
+                "sentences": [
+                    {"words": list(one.words), "weights": list(one.weights), "weight": one.weight}
+                    for one in view.sentences
+                ],
+            }
+            for view in self.views
+        ]
+        alike = {} if self.overlap is None else {"overlap": np.asarray(self.overlap).tolist()}
+        return {"views": drawn, **alike}
+
+
+def document_html(picture: DocumentPicture) -> str:
+    """Draw a document as part of a page."""
+    views = [(label(view.name, 28), _view(view)) for view in picture.views]
+    told = tag(
+        "div",
+        tag("p", tag("b", text(picture.verdict))),
+        tag("p", text(picture.note)) if picture.note else "",
+        tag("p", tag("b", "What this shows. "), _SHOWS_HOPS if picture.hops else _SHOWS),
+        tag("p", tag("b", "What it is not. "), _IS_NOT),
+        class_="words",
+    )
+    answer = tag("p", "Answer: ", tag("b", text(picture.answer)), class_="hint", dir="auto")
+    drawn = views[0][1] if len(views) == 1 else tabs("look", views)
+    return tag("style", STYLE) + answer + drawn + told + _overlap(picture)
+
+
+def document_page(picture: DocumentPicture, *, title: str, version: str = "") -> str:
+    """Draw a document as a page of its own."""
+    parts = {"Document": document_html(picture)}
+    return page(title, "", parts, version=version, kind="Explanation")
+
+
+def overlap_picture(picture: DocumentPicture) -> Picture | None:
+    """Return the map of how much looks rest on the same words, if there are several."""
+    if picture.overlap is None:
+        return None
+    found = np.asarray(picture.overlap, dtype=np.float64)
+    names = [f"hop {place + 1}" for place in range(len(found))]
+    return Picture(names, names, found, "how much two looks overlap")
+
+
+STYLE = """
+.document{margin:0 0 1rem;max-width:46rem}
+.overlap{margin-top:1.2rem}
+.document .sentence{display:grid;grid-template-columns:4.6rem 1fr;gap:0 .9rem;margin:0 0 .45rem;
+align-items:baseline}
+.document .whole{grid-template-columns:1fr}
+.document .share{font-size:.75rem;color:var(--soft);text-align:right;
+font-variant-numeric:tabular-nums;white-space:nowrap}
+.document .share i{display:inline-block;height:.62rem;border-radius:2px;background:var(--second);
+width:calc(var(--share)*2.2rem);margin-right:.35rem}
+.document .word{border-radius:3px;padding:.08em .12em;
+background:color-mix(in srgb,var(--accent) calc(var(--shade)*78%),transparent)}
+"""
+
+
+def _view(view: View) -> str:
+    return tag(
+        "div",
+        *(
+            _sentence(sentence, shades)
+            for sentence, shades in zip(view.sentences, view.shades(), strict=True)
+        ),
+        class_="document",
+        dir="auto",
+    )
+
+
+def _sentence(sentence: DrawnSentence, shades: Sequence[float]) -> str:
+    words = " ".join(
+        tag(
+            "span",
+            text(label(word)),
+            class_="word",
+            style=f"--shade:{shade:.3f}",
+            title=f"{weight:.1%}",
+        )
+        for word, weight, shade in zip(sentence.words, sentence.weights, shades, strict=True)
+    )
+    if sentence.weight is None:
+        return tag("div", tag("div", words), class_="sentence whole")
+    bar = tag("i", style=f"--share:{sentence.weight:.3f}")
+    share = tag("div", bar, f"{sentence.weight:.0%}", class_="share")
+    return tag("div", share, tag("div", words), class_="sentence")
+
+
+def _overlap(picture: DocumentPicture) -> str:
+    found = overlap_picture(picture)
+    return tag("div", svg_map(found, alone=False), class_="scroll overlap") if found else ""

@@ -1,1 +1,0 @@
-"""Bodies, from settings: what every model is built on."""

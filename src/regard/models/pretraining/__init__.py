@@ -1,1 +1,0 @@
-"""Models that learn from plain text before anyone tells them a label."""

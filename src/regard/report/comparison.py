@@ -1,0 +1,110 @@
+"""The page of a comparison: scores, what can be chance, and curves with bands over seeds."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from regard import __version__
+from regard.draw.chart import Line, line_chart
+from regard.draw.frame import page, tabs
+from regard.draw.markup import tag, text
+from regard.inference.comparison import Comparison
+from regard.inference.grouping import Group
+from regard.run import scale
+
+AXES = ("minutes", "steps", "epochs")
+
+
+def comparison_page(compared: Comparison) -> str:
+    """Draw a comparison as one self-contained page."""
+    runs = sum(len(group.runs) for group in compared.groups)
+    summary = (
+        f"{compared.task}: {runs} runs in {len(compared.groups)} groups, measured on "
+        f"{compared.examples:,} examples of {compared.split}. The baseline is "
+        f"{compared.baseline_name}."
+    )
+    parts = {
+        "Scores": _table(compared.rows()),
+        "Chance": "".join(tag("p", text(pair.words), dir="auto") for pair in compared.told),
+        "Curves": _curves(compared.groups),
+        "Runs": _table(
+            [["group", "seed", "folder", "steps", "minutes"]]
+            + [row for group in compared.groups for row in _runs(group)]
+        ),
+    }
+    title = f"{len(compared.groups)} groups of {compared.task}, compared"
+    return page(title, summary, parts, version=__version__, kind="Comparison")
+
+
+def lines_of(groups: Sequence[Group], metric: str, axis: str) -> list[Line]:
+    """Give every group's curve of a metric: the mean over its seeds, least and greatest as band."""
+    lines = []
+    for group in groups:
+        factor = scale(metric).factor
+        seeds = [_evaluations(run.journal, metric, axis) for run in group.runs]
+        length = min(map(len, seeds))
+        if not length:
+            continue
+        at = [[points[n] for points in seeds] for n in range(length)]
+        xs = [sum(x for x, _ in points) / len(points) for points in at]
+        values = [[y * factor for _, y in points] for points in at]
+        means = [sum(ys) / len(ys) for ys in values]
+        lows, highs = [min(ys) for ys in values], [max(ys) for ys in values]
+        lines.append(Line(group.name, xs, means, lows, highs))
+    return lines
+
+
+def _evaluations(
+    journal: list[dict[str, Any]], metric: str, axis: str
+) -> list[tuple[float, float]]:
+    names = {"minutes": "seconds", "steps": "step", "epochs": "epochs"}
+    scale = 1 / 60 if axis == "minutes" else 1.0
+    return [
+        (line[names[axis]] * scale, line["metrics"][metric])
+        for line in journal
+        if line["event"] == "evaluation" and metric in line["metrics"] and names[axis] in line
+    ]
+
+
+def _curves(groups: Sequence[Group]) -> str:
+    metrics = [
+        metric
+        for line in groups[0].runs[0].journal
+        if line["event"] == "evaluation"
+        for metric in line["metrics"]
+    ]
+    units = {metric: scale(metric).unit for metric in metrics}
+    titles = {f"{metric}, {unit}" if unit else metric: metric for metric, unit in units.items()}
+    views = []
+    for axis in AXES:
+        charts = [
+            tag("div", line_chart(lines, title=title, x_label=axis, alone=False), class_="card")
+            for title, metric in titles.items()
+            if (lines := lines_of(groups, metric, axis))
+        ]
+        views += [(f"against {axis}", tag("div", *charts, class_="charts"))] if charts else []
+    hint = tag(
+        "p",
+        "Measured on valid while training, the quick way. A line is the mean over seeds; its band "
+        "reaches from the least seed to the greatest.",
+        class_="hint",
+    )
+    return hint + tabs("axis", views) if views else ""
+
+
+def _runs(group: Group) -> list[list[str]]:
+    return [
+        [
+            group.name,
+            str(run.recipe.seed),
+            run.folder.name,
+            f"{run.metrics['training']['steps']:,}",
+            f"{run.metrics['training']['seconds'] / 60:.1f}",
+        ]
+        for run in group.runs
+    ]
+
+
+def _table(rows: list[list[str]]) -> str:
+    head = tag("thead", tag("tr", *(tag("th", text(cell)) for cell in rows[0])))
+    body = (tag("tr", *(tag("td", text(cell), dir="auto") for cell in row)) for row in rows[1:])
+    return tag("div", tag("table", head, tag("tbody", *body), class_="figures"), class_="scroll")

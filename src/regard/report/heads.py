@@ -1,0 +1,45 @@
+"""The page of a head analysis: what each head does, how much it matters, and what pruning costs."""
+
+from regard import __version__
+from regard.draw.chart import Line, line_chart
+from regard.draw.frame import page
+from regard.draw.markup import tag, text
+from regard.explain.heads.analysis import HeadAnalysis
+from regard.explain.heads.roles import THRESHOLD, TIMES_CHANCE
+
+_HINT = (
+    f"A figure is the share of a head's strongest looks that fall where the role says, and in "
+    f"brackets the share that would by chance. A head plays a role from {THRESHOLD:.0%} on, if "
+    f"that is {TIMES_CHANCE:g} times chance: such figures are bold. Importance is the mean slope "
+    f"of the loss when the head is turned down, scaled within each layer."
+)
+
+
+def heads_page(found: HeadAnalysis) -> str:
+    """Draw a head analysis as one self-contained page."""
+    roles = list(dict.fromkeys(role for played in found.roles.values() for role in played))
+    titles = ["head", "importance", *roles]
+    head = tag("thead", tag("tr", *(tag("th", text(title)) for title in titles)))
+    rows = []
+    for name, played in found.roles.items():
+        cells = [tag("td", text(str(name))), tag("td", f"{found.importance[name]:.2f}")]
+        for role in roles:
+            one = played.get(role)
+            told = f"{one.share:.0%} ({one.chance:.0%})" if one else ""
+            cells.append(tag("td", tag("b", told) if one and one.plays else told))
+        rows.append(tag("tr", *cells))
+    table = tag("table", head, tag("tbody", *rows), class_="figures")
+    pruned = found.pruned
+    lines = [
+        Line("least important first", pruned.dropped, pruned.scores),
+        Line("random order", pruned.dropped, pruned.random),
+    ]
+    chart = line_chart(
+        lines, title=f"{found.metric} without heads", x_label="heads dropped", alone=False
+    )
+    parts = {
+        "Pruning": tag("div", tag("div", chart, class_="card"), class_="charts"),
+        "Heads": tag("p", _HINT, class_="hint") + tag("div", table, class_="scroll"),
+    }
+    summary = f"{len(found.roles)} heads over {found.texts} texts."
+    return page(found.run, summary, parts, version=__version__, kind="Heads")

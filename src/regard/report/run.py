@@ -1,0 +1,294 @@
+"""The report: a finished run as one page that a person can look at, file and all."""
+
+import platform
+import re
+from dataclasses import replace
+from typing import Any
+
+from regard.draw.document import DocumentPicture
+from regard.draw.html import report_page
+from regard.draw.label import label, plain
+from regard.draw.page import (
+    Attention,
+    Confusion,
+    Curve,
+    Head,
+    Panel,
+    ReportData,
+    Sample,
+    SampleWords,
+    Score,
+)
+from regard.draw.picture import Picture
+from regard.errors import UsageError
+from regard.explain.alignment import Look
+from regard.explain.documents import document_picture, draws_documents, faithfulness, told_mean
+from regard.explain.trace import Trace, looks_within, trace
+from regard.models.transformer import Transformer
+from regard.report.costs import run_facts
+from regard.report.sample_captions import WRITTEN_WORDS, novelty_facts
+from regard.report.searches import searches_of
+from regard.run import REPORT, Run, lasted, scale, seal, told_beginning, write_whole
+
+NAMES = {
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "ece": "calibration error (ECE)",
+    "macro_f1": "macro F1",
+    "rouge1": "ROUGE-1",
+    "rouge2": "ROUGE-2",
+    "rougel": "ROUGE-L",
+}
+MOST_DRAWN = 40  # words on a side of the drawn map
+MOST_BASELINE_LETTERS = 48
+LABEL_WORDS = SampleWords("Text", "Label", "Answer", "Held-out examples, the first ones.")
+SAMPLE_WORDS = {
+    **WRITTEN_WORDS,
+    "language-modelling": SampleWords(
+        "Beginning",
+        "How it went on",
+        "How the model goes on",
+        "Held-out text. A model is not to repeat it: it is to go on as such texts do.",
+    ),
+    "document-pretraining": SampleWords(
+        "One part",
+        "Words asked for in another part",
+        "Words that the part makes likelier",
+        "Held-out documents, the first ones.",
+    ),
+    "document-vectors": SampleWords(
+        "First half",
+        "Second half",
+        "Words whose vectors come nearest to the first half's",
+        "Held-out documents, the first ones.",
+    ),
+    "masked-pretraining": SampleWords(
+        "Masked",
+        "As it was written",
+        "As the model filled it",
+        "Held-out text. Marked: where the model's words are not the writer's.",
+    ),
+}
+
+
+def write_report(run: Run) -> None:
+    """Write ``report.html`` into a run and seal it anew."""
+    write_whole(run.folder / REPORT, report_page(report_data(run)))
+    seal(run.folder)
+
+
+def report_data(run: Run) -> ReportData:
+    """Gather what the page says."""
+    training = run.metrics["training"]
+    return ReportData(
+        title=run.folder.name,
+        summary=_summary(run),
+        recipe=_recipe(run),
+        scores=_scores(run),
+        panels=_panels(run),
+        confusion=_confusion(run),
+        searches=searches_of(run),
+        samples=[] if run.recipe.task == "retrieval" else _samples(run),
+        sample_words=SAMPLE_WORDS.get(run.recipe.task, LABEL_WORDS),
+        attention=_attention(run),
+        document=_document(run),
+        data=[
+            ("examples", f"{training['examples']:,}"),
+            ("left out as too long", f"{training['overlong']:,}"),
+            ("fingerprint", training["data"]),
+            *novelty_facts(run.metrics[run.summary["split"]].get("details", {})),
+        ],
+        cost=run_facts(run),
+        environment=[
+            ("seconds of training", f"{training['seconds']:.0f}"),
+            ("tokens per second", f"{training['tokens_per_second']:,.0f}"),
+            ("threads", str(training["threads"])),
+            *made_with(run),
+        ],
+        commands=[
+            ("ask it", f'regard predict {run.folder} "a text"'),
+            ("see where it looked", f'regard explain {run.folder} "a text"'),
+            ("measure it", f"regard evaluate {run.folder}"),
+            ("compare it", f"regard compare {run.folder} ANOTHER"),
+        ],
+        version=run.facts["regard"],
+    )
+
+
+def made_with(run: Run) -> list[tuple[str, str]]:
+    """Name the machine and the versions that a run was written with."""
+    return [("machine", platform.machine()), *run.facts["versions"].items()]
+
+
+def _summary(run: Run) -> str:
+    """Say what was trained and how well it does; a score never stands alone."""
+    training, summary = run.metrics["training"], run.summary
+    scores = dict(summary["metrics"])
+    metric = run.task.metric if run.task.metric in scores else next(iter(scores))
+    baseline = scores["baseline"].get(metric)
+    said = (
+        f"A {run.recipe.task} model of {training['parameters']:,} parameters, trained on "
+        f"{training['examples']:,} examples in {lasted(training['seconds'])}. On "
+        f"{summary['split']} it reaches {_figure(run, metric, scores[metric])} {_name(metric)}"
+    )
+    if baseline is not None:
+        said += f"; {run.task.baseline} reaches {_figure(run, metric, baseline)}"
+    began = told_beginning(training["began"]) if "began" in training else ""
+    return " ".join(part for part in (f"{said}.", run.told_alone, began) if part)
+
+
+def _figure(run: Run, metric: str, score: float) -> str:
+    drawn = scale(metric)
+    return f"{drawn.factor * score:.{drawn.digits}f}{drawn.unit}"
+
+
+def _name(metric: str) -> str:
+    return NAMES.get(metric, metric.replace("_", " "))
+
+
+def _recipe(run: Run) -> list[tuple[str, str]]:
+    model, training = run.recipe.model, run.recipe.training
+    translates = isinstance(run.model, Transformer)
+    labels = run.recipe.data.labels
+    return [
+        ("task", run.recipe.task),
+        ("tokenizer", f"{run.recipe.text.tokenizer}, {run.tokenizer.size:,} tokens"),
+        ("width", str(model.width)),
+        ("blocks", f"{model.depth} read, {model.decoder_depth} write")
+        if translates
+        else ("blocks", str(model.depth)),
+        ("mixer", f"{model.mixer.kind}"),
+        ("position", model.position.kind),
+        *([("labels", str(len(labels))), ("pooling", model.head.pooling)] if labels else []),
+        ("optimizer", f"{training.optimizer.kind}, rate {training.optimizer.rate:g}"),
+        ("schedule", training.schedule.kind),
+        ("budget", training.budget),
+        ("seed", str(run.recipe.seed)),
+    ]
+
+
+def _scores(run: Run) -> list[Score]:
+    return [
+        score
+        for split in ("test", "valid")
+        if split in run.metrics
+        for score in _split_scores(run, split)
+    ]
+
+
+def _split_scores(run: Run, split: str) -> list[Score]:
+    measured = run.metrics[split]
+    scores = dict(measured["metrics"])
+    baseline, together = scores.pop("baseline"), scores.pop("together", {})
+    found = []
+    for name, score in scores.items():
+        factor, unit, digits, best = scale(name)
+        beside = [by[name] * factor if name in by else None for by in (baseline, together)]
+        found.append(
+            Score(
+                _name(name),
+                score * factor,
+                baseline=beside[0],
+                baseline_name=label(run.task.baseline, MOST_BASELINE_LETTERS),
+                signature=measured["signature"].get(name, ""),
+                best=best,
+                digits=digits,
+                unit=unit,
+                together=beside[1],
+                note=f"{split}, {measured['count']:,} examples",
+            )
+        )
+    return found
+
+
+def _panels(run: Run) -> list[Panel]:
+    """Draw the loss of training; then the scores on valid, those of one scale together."""
+    steps = [line for line in run.journal if line["event"] == "step"]
+    measured = [line for line in run.journal if line["event"] == "evaluation"]
+    panels = []
+    if steps:
+        loss = _curve("training loss", steps, [line["loss"] for line in steps])
+        panels.append(Panel("Loss while training", [loss]))
+    scales: dict[object, list[Curve]] = {}
+    for name in measured[0]["metrics"] if measured else ():
+        drawn = scale(name)
+        values = [line["metrics"][name] * drawn.factor for line in measured]
+        key = drawn if drawn.best else name  # open scales have nothing in common
+        scales.setdefault(key, []).append(_curve(_name(name), measured, values))
+    for curves in scales.values():
+        unit = scale(curves[0].name.replace(" ", "_")).unit
+        panels.append(Panel("Measured on valid" + (f", {unit}" if unit else ""), curves))
+    return panels
+
+
+def _curve(name: str, lines: list[dict[str, Any]], values: list[float]) -> Curve:
+    minutes = [line["seconds"] / 60 for line in lines]
+    return Curve(name, [line["step"] for line in lines], minutes, values)
+
+
+def _confusion(run: Run) -> Confusion | None:
+    details = run.metrics[run.summary["split"]].get("details", {})
+    counts = details.get("confusion")
+    if isinstance(counts, dict):
+        return Confusion(counts["labels"], counts["matrix"])
+    return Confusion(details["labels"], counts) if counts else None
+
+
+def _samples(run: Run) -> list[Sample]:
+    samples = run.metrics[run.summary["split"]]["samples"]
+    details = run.metrics[run.summary["split"]].get("details", {})
+    copied = [[(word, share) for word, share in each] for each in details.get("copied_words", ())]
+    return [
+        Sample(each["asked"], each["expected"], each["answered"], copied[at] if copied else ())
+        for at, each in enumerate(samples[:12])
+    ]
+
+
+def _document(run: Run) -> DocumentPicture | None:
+    """Draw the first held-out document; what erasing does is told of several."""
+    texts = [sample.source for sample in _samples(run)]
+    if not texts or not draws_documents(run):
+        return None
+    told = told_mean(faithfulness(run, texts))
+    return replace(document_picture(run, texts[0]), note=told)
+
+
+def _attention(run: Run) -> Attention | None:
+    if draws_documents(run):
+        return None
+    if not isinstance(run.model, Transformer) and not looks_within(run):
+        return None
+    for text in (re.sub(r"\[(CLS|SEP)\]", " ", sample.source) for sample in _samples(run)):
+        if not 0 < len(text.split()) <= MOST_DRAWN:
+            continue
+        try:
+            found = trace(run, text).by_words()
+        except UsageError:  # longer, in tokens, than what the model reads at once
+            continue
+        if len(found.source) <= MOST_DRAWN:
+            return attention_of(found)
+    return None
+
+
+def attention_of(trace: Trace) -> Attention:
+    """Every head's map of one trace, the mean over all of them first and said to be one."""
+    layers, heads = trace.weights.shape[:2]
+    mean = Head("mean over all layers and heads", trace.weights.mean(axis=(0, 1)))
+    each = [
+        Head(f"layer {layer + 1}, head {head + 1}", trace.weights[layer, head])
+        for layer in range(layers)
+        for head in range(heads)
+    ]
+    return Attention(plain(trace.source), plain(trace.target), [mean, *each], own=trace.own)
+
+
+def picture_of(trace: Trace, look: Look | None = None) -> Picture:
+    """One map of a trace, without the ends of two texts; by default the last layer's mean."""
+    look = look or Look(len(trace.weights) - 1, None)
+    end = None if trace.own else -1
+    return Picture(
+        plain(trace.target)[:end],
+        plain(trace.source)[:end],
+        look.of(trace)[:end, :end],
+        f"where each word looked ({look.name})",
+    )

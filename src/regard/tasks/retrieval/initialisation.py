@@ -1,0 +1,44 @@
+"""What the documents show before the first step: which tokens are rare, which stand together."""
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from regard.data.store import Store
+from regard.models.bi_encoder import BiEncoder
+from regard.models.topics import start_from_topics, topic_vectors, weigh_by_rarity
+from regard.recipe.retrieval import RetrievalSettings
+
+MOST = 50_000  # documents looked at
+
+
+def begin(model: BiEncoder, store: Store, settings: RetrievalSettings, *, tokens: int) -> None:
+    """Let the recipe's choices for the first vectors take effect."""
+    if settings.start == "random" and settings.term_weights == "even":
+        return
+    postings, counts, documents = count_tokens(store)
+    shape = (documents, tokens)
+    if settings.term_weights != "even":
+        weigh_by_rarity(model, postings, shape=shape)
+    if settings.start == "topics":
+        width = model.body.reading.table.shape[1]
+        start_from_topics(model, topic_vectors(postings, counts, shape=shape, width=width))
+
+
+def count_tokens(store: Store) -> tuple[Int[Tensor, "2 posting"], Float[Tensor, " posting"], int]:
+    """Count every token of every document: (document, token), how often; and the documents.
+
+    Of labelled pairs each query counts as part of its document.
+    """
+    every = np.linspace(0, len(store) - 1, min(len(store), MOST)).astype(np.int64)
+    documents, tokens, counts = [], [], []
+    for place, number in enumerate(every.tolist()):
+        asked, text, _ = store[number]
+        found, often = np.unique(np.concatenate([asked, text]), return_counts=True)
+        documents.append(np.full(len(found), place))
+        tokens.append(found.astype(np.int64))
+        counts.append(often)
+    postings = np.stack([np.concatenate(documents), np.concatenate(tokens)])
+    often = np.concatenate(counts).astype(np.float32)
+    return torch.from_numpy(postings), torch.from_numpy(often), len(every)

@@ -1,0 +1,54 @@
+"""Which runs lean: by hand on a few texts, whatever the bundles."""
+
+import numpy as np
+import pytest
+
+from regard.tasks.pretraining.ngram_weights import ENOUGH, LEAST, worth_learning
+
+TEXTS = [
+    ([0, 1, 1, 4], ["good"]),
+    ([0, 1, 4], ["good"]),
+    ([0, 1], ["good"]),
+    ([0, 2, 4], ["bad"]),
+    ([0, 2], ["bad"]),
+    ([0, 2, 2, 3, 4], ["bad"]),
+]
+
+
+def bundles(texts, size):
+    for begin in range(0, len(texts), size):
+        some = texts[begin : begin + size]
+        owners = np.repeat(np.arange(len(some)), [len(rows) for rows, _ in some])
+        found = np.concatenate([np.array(rows) for rows, _ in some])
+        yield owners, found, [labels for _, labels in some]
+
+
+def by_hand(row, label, texts=TEXTS, rows=6):
+    having = [1 + sum(r in t for t, names in texts if label in names) for r in range(rows)]
+    others = [1 + sum(r in t for t, names in texts if label not in names) for r in range(rows)]
+    ratio = np.log(having[row] / sum(having)) - np.log(others[row] / sum(others))
+    leaning = abs(ratio) - 0.5 * np.sqrt(1 / having[row] + 1 / others[row])
+    return min(1.0, max(LEAST, leaning / ENOUGH))
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 6])
+def test_worth_is_as_by_hand_however_texts_are_bundled(size):
+    worth = worth_learning(bundles(TEXTS, size), rows=6)
+    expected = [max(by_hand(row, label) for label in ("good", "bad")) for row in range(6)]
+    np.testing.assert_allclose(worth, expected, rtol=1e-6)
+
+
+def test_what_leans_is_worth_more_and_one_text_proves_little():
+    worth = worth_learning(bundles(TEXTS, 6), rows=6)
+    assert worth[1] > worth[3] >= LEAST
+    assert worth[2] > worth[3]
+    assert worth[0] == worth[4] == pytest.approx(LEAST)
+
+
+def test_a_text_may_have_several_labels_or_none():
+    texts = [([0], ["a", "b"]), ([1], ["b"]), ([1], []), *TEXTS]
+    worth = worth_learning(bundles(texts, 3), rows=6)
+    expected = [
+        max(by_hand(r, label, texts) for label in ("a", "b", "good", "bad")) for r in range(6)
+    ]
+    np.testing.assert_allclose(worth, expected, rtol=1e-6)
