@@ -51,7 +51,7 @@ REAL_TEXT = {
     "tokenizer": "words",
     "vocabulary": 12000,
     "lowercase": True,
-    "longest": 256,
+    "max_length": 256,
     "overlong": "head-tail",
 }
 REAL_MODEL = {"width": 128, "states": 128, "dropout": 0.4}
@@ -156,7 +156,7 @@ def from_vectors(options, data, *, seed, folder):
             "task": "classification",
             "seed": seed,
             "data": data,
-            "text": {"longest": 1024, "overlong": "head-tail"},
+            "text": {"max_length": 1024, "overlong": "head-tail"},
             "model": {
                 "start": {"run": str(folder)},
                 "head": {"pooling": "mean", "norm": True, "dropout": 0.5},

@@ -35,7 +35,7 @@ LAYERS, HEADS, WIDTH, CONTEXT, ROWS, STEPS = 4, 4, 128, 64, 12, 2000
 RATE, LEAST_RATE, WARMUP, BETAS, DECAY, CLIP = 1e-3, 1e-4, 100, (0.9, 0.99), 0.1, 1.0
 LADDER = (14, 20, 28, 34, 40, 46, 52, 60, 70, 80, 112, 160, 224, 320, 450, 640)  # steps of ours
 SPRINT = [
-    "text.longest=64",
+    "text.max_length=64",
     "model.width=64",
     "model.feed_forward=256",
     "model.mixer={kind='attention', heads=2, normed=true}",

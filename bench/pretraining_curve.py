@@ -57,7 +57,7 @@ def language_model(text, options, *, seed, budget, rate):
             "task": "language-modelling",
             "seed": seed,
             "data": {"train": [str(text)], "holdout": 0.02},
-            "text": {"vocabulary": options.vocabulary, "longest": 128},
+            "text": {"vocabulary": options.vocabulary, "max_length": 128},
             "model": {
                 "width": options.width,
                 "depth": options.depth,
@@ -66,7 +66,7 @@ def language_model(text, options, *, seed, budget, rate):
                 "position": {"kind": "rotary"},
                 "dropout": 0.1,
                 # A random body that adds nothing would be no body to freeze.
-                "quiet_start": budget != "1 steps",
+                "zero_init": budget != "1 steps",
             },
             "training": {
                 "budget": budget,
@@ -77,7 +77,7 @@ def language_model(text, options, *, seed, budget, rate):
                 "threads": options.threads,
                 "optimizer": {"kind": "adamw", "rate": rate},
             },
-            "decoding": {"method": "greedy", "longest": 20},
+            "decoding": {"method": "greedy", "max_length": 20},
         }
     )
 
@@ -89,7 +89,7 @@ def lab_language_model(text, options, *, seed, budget, rate):
         "data.holdout=0.02",
         f"seed={seed}",
         f'training.budget="{budget}"',
-        'training.softmax="step"',  # words that a step does not ask for cost nothing
+        'training.softmax="sampled"',  # words that a step does not ask for cost nothing
         f"training.threads={options.threads}",
         f"training.optimizer.rate={rate}",
         "training.evaluations=5",
@@ -124,14 +124,14 @@ def classifier(data, options, start, *, seed, frozen):
             "task": "classification",
             "seed": seed,
             "data": {**files, "valid": files["test"], "fields": ["text", "label"]},
-            "text": {"longest": options.longest, "overlong": "head-tail"},
+            "text": {"max_length": options.longest, "overlong": "head-tail"},
             "model": {"start": {"run": str(start), "freeze": frozen}},
             "training": {
                 "budget": f"{options.epochs} epochs",
                 "batch_tokens": 4096,
                 "label_smoothing": 0.0,
                 "evaluations": options.epochs,
-                "first_look": True,
+                "evaluate_first": True,
                 "checkpoints": 1,
                 "threads": options.threads,
                 "optimizer": {"kind": "adamw", "rate": RATES[frozen]},

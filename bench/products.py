@@ -16,7 +16,7 @@ from unittest import mock
 from runs import trained
 
 from regard.recipe.load import make
-from regard.training import products
+from regard.training import onednn_matmul as products
 
 SIZES = ((3, 96, 3), (4, 128, 4), (4, 256, 4), (2, 512, 8))  # depth, width, heads
 
@@ -31,7 +31,7 @@ def recipe(options, depth, width, heads):
                 "holdout": 0.02,
                 "holdout_from": "end",
             },
-            "text": {"tokenizer": "characters", "vocabulary": 1000, "longest": 128},
+            "text": {"tokenizer": "characters", "vocabulary": 1000, "max_length": 128},
             "model": {
                 "width": width,
                 "depth": depth,

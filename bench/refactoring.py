@@ -79,7 +79,7 @@ def toy(tables):
         if "decoder_depth" in model:
             sets["model.decoder_depth"] = 2
     if text.get("longest", 0) > 128:
-        sets["text.longest"] = 128
+        sets["text.max_length"] = 128
     return [f"{name}={json.dumps(value)}" for name, value in sets.items()]
 
 

@@ -46,7 +46,7 @@ def classifier(options, file, count, *, seed, start, body):
             "seed": seed,
             "data": {"train": [str(file)], "valid": [str(options.data / "dev.jsonl.gz")]},
             "text": {
-                "longest": 1024,
+                "max_length": 1024,
                 "overlong": "head-tail",
                 **({"vocabulary": 12000, "lowercase": True} if start == "random" else {}),
             },

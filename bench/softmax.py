@@ -35,7 +35,7 @@ def recipe(options, vocabulary, softmax):
                 "holdout": 0.1,
                 "holdout_from": "end",
             },
-            "text": {"vocabulary": vocabulary, "lowercase": True, "longest": 128},
+            "text": {"vocabulary": vocabulary, "lowercase": True, "max_length": 128},
             "model": MODEL,
             "training": {
                 "budget": f"{options.steps} steps",
@@ -64,7 +64,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for vocabulary in options.vocabulary:
             whole = None
-            for softmax in ("all", "step"):
+            for softmax in ("full", "sampled"):
                 run = trained(
                     recipe(options, vocabulary, softmax), Path(folder) / f"{softmax}-{vocabulary}"
                 )

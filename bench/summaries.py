@@ -59,7 +59,7 @@ def denoised(chosen, corpus, seed):
     text, model = like.text, like.model
     sets += [
         f"data.fields={json.dumps(fields[:1])}",
-        f"text.longest={text.longest}",
+        f"text.max_length={text.max_length}",
         f"text.vocabulary={text.vocabulary}",
         f"model.depth={model.depth}",
         f"model.decoder_depth={model.decoder_depth}",

@@ -75,7 +75,7 @@ class Run:
         self.facts = _read_seal(folder)
         for name in VERIFIED:
             _verify(folder, name, self.facts["files"])
-        self.recipe: Recipe = answering(load_recipe(folder / RECIPE), decoding or {})
+        self.recipe: Recipe = answering(load_recipe(folder), decoding or {})
         self.tokenizer = Tokenizer.load(folder / TOKENIZER)
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         if config["tokenizer"] != self.tokenizer.fingerprint:
@@ -165,7 +165,7 @@ def parts_of(folder: Path) -> Parts | None:
     """Recipe and tokenizer of a run that may not have finished; None if it did not get so far."""
     if not (folder / RECIPE).is_file() or not (folder / TOKENIZER).is_file():
         return None
-    return Parts(load_recipe(folder / RECIPE), Tokenizer.load(folder / TOKENIZER))
+    return Parts(load_recipe(folder), Tokenizer.load(folder / TOKENIZER))
 
 
 def create(folder: Path) -> None:

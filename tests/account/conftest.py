@@ -36,7 +36,7 @@ def staged(tmp_path):
     """Rehearse a recipe; texts are even, so that nothing is padding."""
 
     def put_on(recipe, *, length=19, vocabulary=293, even=True):
-        length = recipe.text.longest if recipe.task in WINDOWS else length
+        length = recipe.text.max_length if recipe.task in WINDOWS else length
         return stage_of(made_up(recipe, Pages(vocabulary, length, even), tmp_path))
 
     return put_on
@@ -76,7 +76,7 @@ def toy(tmp_path):
         file = tmp_path / f"{task}.toml"
         file.write_text(
             f'task = "{task}"\ndata = {{ train = ["x"] }}\n'
-            "[text]\nvocabulary = 293\nlongest = 23\n"
+            "[text]\nvocabulary = 293\nmax_length = 23\n"
             "[model]\nwidth = 24\ndepth = 2\nfeed_forward = 29\n"
             "[training]\nbatch_tokens = 97\n"
         )

@@ -22,10 +22,10 @@ from regard.recipe.load import load
         ("scenes", [], 32, 32),
         ("sentence-pairs", [], 32, 32),
         ("reviews-scratch", [], 256, 256),
-        ("reviews-scratch", ['text.overlong="windows"', "text.longest=101"], 101, 101),
+        ("reviews-scratch", ['text.overlong="windows"', "text.max_length=101"], 101, 101),
         ("documents-han", ['text.overlong="head"'], 256, 256),
         ("summaries", [], 256, 32),
-        ("shakespeare", ["text.longest=67"], 67, 67),
+        ("shakespeare", ["text.max_length=67"], 67, 67),
     ],
 )
 def test_documents_are_long_and_summaries_short(name, sets, length, written):
@@ -42,13 +42,17 @@ def test_a_text_has_as_many_different_tokens_as_zipf_says():
     ]
     assert distinct(vocabulary, tokens) == pytest.approx(np.mean(drawn), abs=1.5)
     assert distinct(vocabulary, 1) == 1
-    step = load_of(load("reviews-language", ["training.batch_tokens=512", "text.longest=64"]))
+    step = load_of(load("reviews-language", ["training.batch_tokens=512", "text.max_length=64"]))
     assert step.told == distinct(12000, 512)
     assert load_of(load("shakespeare")).told == 0
 
 
 def test_wrong_answers_take_the_place_of_pairs():
-    sets = ["training.batch_tokens=1000", "retrieval.answering=[7,11]", "retrieval.asking=[2,3]"]
+    sets = [
+        "training.batch_tokens=1000",
+        "retrieval.document_length=[7,11]",
+        "retrieval.query_length=[2,3]",
+    ]
     assert load_of(load("search", sets)) == Load(76, 13, asking=Seq(76, 5))
     pairs = load_of(load("search", [*sets, 'retrieval.pairs=["labelled"]']))
     assert pairs == Load(76, 13, asking=Seq(76, 5))

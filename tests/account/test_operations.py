@@ -32,9 +32,9 @@ OF_TASK = {
     "translation": ["training.consistency=1.0", "model.decoder_depth=3"],
     "language-modelling": [
         'model.writes="all"',
-        'training.softmax="step"',
-        'training.softmax="step"|model.head={bias=true}|model.tied=false',
-        'training.softmax="step"|model.soft_cap=15.0',
+        'training.softmax="sampled"',
+        'training.softmax="sampled"|model.head={bias=true}|model.tied=false',
+        'training.softmax="sampled"|model.soft_cap=15.0',
     ],
     "masked-pretraining": [
         'pretraining.objective="replaced"|pretraining.pairs="sentence-order"',
@@ -58,7 +58,7 @@ OF_TASK = {
     "summarization": ["model.copying=true|model.mixer={heads=3}"],
     "denoising": ["model.biases=true"],
     "retrieval": [
-        "retrieval={asking=[2,5],answering=[7,11],hard_negatives=2}",
+        "retrieval={query_length=[2,5],document_length=[7,11],hard_negatives=2}",
         'retrieval={term_weights="learned"}',
         'retrieval={term_weights="idf"}',
         'model.head={pooling="mean-max"}',
@@ -121,7 +121,7 @@ def test_the_formulas_equal_the_count_for_every_kind(toy, staged, products, task
 
 @pytest.mark.parametrize("sets", DOCUMENTS)
 def test_they_do_so_for_uneven_sentences(toy, staged_on_documents, products, sets):
-    more = ["text.longest=211", "training.batch_tokens=499", *sets.split("|")]
+    more = ["text.max_length=211", "training.batch_tokens=499", *sets.split("|")]
     stage = staged_on_documents(toy("classification", *more))
     sentences = stage.load.sentences
     assert len(sentences.groups) > 1
@@ -142,7 +142,7 @@ def test_the_formulas_equal_the_count_for_every_shipped_recipe(staged, products,
     if recipe.task not in PLANS:
         pytest.skip(f"task {recipe.task} has no account yet")
     small = ["training.batch_tokens=61", "training.shards=1", "text.vocabulary=293"]
-    small += ["text.longest=23"] if recipe.task != "classification" else []
+    small += ["text.max_length=23"] if recipe.task != "classification" else []
     small += ["model.start={}"] if recipe.model.start.run else []  # no such run here to begin from
     if recipe.model.width >= 200:
         small += ["model.width=24", "model.feed_forward=31"]

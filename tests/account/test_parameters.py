@@ -70,7 +70,7 @@ def recipes(draw):
     task = draw(some.sampled_from(["translation", "language-modelling", "classification"]))
     on_states = position["kind"] in ("sinusoidal", "learned")
     told = {"task": task, "data": {"train": ["x"]}, "model": model}
-    told["text"] = {"vocabulary": 293, "longest": 31}
+    told["text"] = {"vocabulary": 293, "max_length": 31}
     if draw(some.booleans()):
         objectives = ["masked", "replaced", *(["autoencoder"] if on_states else [])]
         told["task"] = "masked-pretraining"

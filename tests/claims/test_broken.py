@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from regard.claims import masks
+from regard.claims.attention import cross_and_self as looks
 from regard.claims.attention import heads as head_claims
-from regard.claims.attention import looks
 from regard.claims.documents import hierarchy
 from regard.claims.limits import parity
 from regard.claims.measuring import measure

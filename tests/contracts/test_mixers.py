@@ -74,7 +74,7 @@ DEAF = {"pointwise convolution"}
 """Mixers in which no position hears another, so that there is no future to be felt."""
 
 every_mixer = pytest.mark.parametrize("name", MIXERS)
-both_ways = pytest.mark.parametrize("is_causal", [True, False], ids=["causal", "free"])
+symmetric = pytest.mark.parametrize("is_causal", [True, False], ids=["causal", "free"])
 
 
 def build(name, is_causal):
@@ -92,14 +92,14 @@ def felt(mixer, states, visible=VISIBLE):
 
 
 @every_mixer
-@both_ways
+@symmetric
 def test_a_mixer_keeps_the_shape(name, is_causal):
     mixer, states = build(name, is_causal)
     assert mixer(states, visible=VISIBLE).shape == states.shape
 
 
 @every_mixer
-@both_ways
+@symmetric
 def test_no_real_position_feels_padding_or_another_row(name, is_causal):
     mixer, states = build(name, is_causal)
     feels = felt(mixer, states)
@@ -109,7 +109,7 @@ def test_no_real_position_feels_padding_or_another_row(name, is_causal):
 
 
 @every_mixer
-@both_ways
+@symmetric
 def test_the_future_is_felt_exactly_when_the_mixer_is_free(name, is_causal):
     mixer, states = build(name, is_causal)
     feels = felt(mixer, states)[0, :, 0]
@@ -118,7 +118,7 @@ def test_the_future_is_felt_exactly_when_the_mixer_is_free(name, is_causal):
 
 
 @every_mixer
-@both_ways
+@symmetric
 def test_changing_what_is_hidden_changes_not_a_bit(name, is_causal):
     mixer, states = build(name, is_causal)
     before = mixer(states, visible=VISIBLE)[1, :4]
@@ -152,7 +152,7 @@ def test_memory_goes_on_with_the_rows_it_was_told_to_keep(name):
 
 
 @every_mixer
-@both_ways
+@symmetric
 @pytest.mark.parametrize("listening", [False, True], ids=["unheard", "heard"])
 def test_a_row_that_may_see_nothing_makes_no_nan_there_or_back(name, is_causal, listening):
     mixer, states = build(name, is_causal)
@@ -166,7 +166,7 @@ def test_a_row_that_may_see_nothing_makes_no_nan_there_or_back(name, is_causal, 
 
 
 @every_mixer
-@both_ways
+@symmetric
 def test_every_weight_of_a_mixer_learns(name, is_causal):
     mixer, states = build(name, is_causal)
     mixer(states, visible=VISIBLE).square().sum().backward()
@@ -174,7 +174,7 @@ def test_every_weight_of_a_mixer_learns(name, is_causal):
 
 
 @every_mixer
-@both_ways
+@symmetric
 def test_a_mixer_without_dropout_is_the_same_in_training_and_after(name, is_causal):
     mixer, states = build(name, is_causal)
     trained = mixer.train()(states, visible=VISIBLE)
@@ -182,7 +182,7 @@ def test_a_mixer_without_dropout_is_the_same_in_training_and_after(name, is_caus
 
 
 @pytest.mark.parametrize("name", [name for name in MIXERS if "argmax" not in name])
-@both_ways
+@symmetric
 def test_a_mixer_works_in_half_precision_as_autocast_runs_it(name, is_causal):
     mixer, states = build(name, is_causal)
     expected = mixer(states, visible=VISIBLE)

@@ -66,11 +66,11 @@ def explained(tmp_path_factory):
         recipe = {
             "task": task,
             "data": {"train": list(map(str, files)), "holdout": 0.3},
-            "text": {"vocabulary": 290, "longest": 61},
+            "text": {"vocabulary": 290, "max_length": 61},
             "model": {**MODEL, **model},
             "training": {"budget": "23 steps", "threads": 1, "batch_tokens": 300}
             | {"evaluations": 1, "optimizer": {"kind": "adamw", "rate": 0.01}},
-            "decoding": {"longest": 5, "method": "beam" if kind == "translation" else "greedy"},
+            "decoding": {"max_length": 5, "method": "beam" if kind == "translation" else "greedy"},
         }
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("REGARD_CACHE", str(folder / "cache"))

@@ -26,7 +26,15 @@ MAY_IMPORT = {
     "account": {"recipe", "models", "layers"},
     "claims": {  # anything below it but training's insides; train and its schedule as users call them
         *("recipe", "text", "data", "layers", "decoding", "models", "tasks", "run", "inference"),
-        *("draw", "explain", "report", "account", "training.train", "training.watcher", "training.schedule"),
+        *(
+            "draw",
+            "explain",
+            "report",
+            "account",
+            "training.train",
+            "training.watcher",
+            "training.schedule",
+        ),
     },
     "interop": {"run", "recipe", "models", "text", "report.imported_card"},
     "serve": {"inference", "explain", "run"},

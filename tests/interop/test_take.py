@@ -37,12 +37,12 @@ def test_a_run_is_whole_and_says_where_it_comes_from(folder, tmp_path):
     assert "pipeline_tag: sentence-similarity" in card and "`pooler.dense`" in card
     assert [line["event"] for line in run.journal] == ["imported"]
     assert run.recipe.model.start.imported == "hf" and run.recipe.data.train == ()
-    assert (run.recipe.text.longest, run.recipe.text.overlong) == (17, "head")
+    assert (run.recipe.text.max_length, run.recipe.text.overlong) == (17, "head")
 
 
 def test_a_text_may_be_no_longer_than_there_are_positions(folder, tmp_path):
     change(folder / "sentence_bert_config.json", max_seq_length=10_000)
-    assert import_folder(folder, tmp_path / "run").recipe.text.longest == 29
+    assert import_folder(folder, tmp_path / "run").recipe.text.max_length == 29
 
 
 def test_what_was_never_measured_has_no_summary(folder, tmp_path):
@@ -58,7 +58,7 @@ def test_the_task_follows_from_the_folder_unless_it_is_asked_for(checkpoints, tm
     asked = import_folder(words, tmp_path / "b", task="retrieval")
     assert asked.recipe.task == "retrieval" and asked.recipe.model.head.pooling == "mean"
     assert "cls.predictions.transform.dense" in asked.metrics["imported"]["left_out"]
-    assert import_folder(plain, tmp_path / "c", task="retrieval").recipe.text.longest == 29
+    assert import_folder(plain, tmp_path / "c", task="retrieval").recipe.text.max_length == 29
     for wrong, task, words_said in (
         (plain, None, "says neither how"),
         (plain, "masked-pretraining", "no head for masked words"),

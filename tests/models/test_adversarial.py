@@ -33,7 +33,7 @@ TARGETS = torch.tensor([2, 0])
 
 def model_of(shape):
     settings = {"width": 8, "depth": 1, "feed_forward": 13, "dropout": 0.0, **SHAPES[shape]}
-    settings = {"quiet_start": False, "head": {"pooling": "mean-max", "dropout": 0.0}} | settings
+    settings = {"zero_init": False, "head": {"pooling": "mean-max", "dropout": 0.0}} | settings
     recipe = {"task": "classification", "data": {"train": ["x.tsv"]}, "model": settings}
     torch.manual_seed(0)
     return classifier(make(recipe).model, TOKENS, LABELS).double()

@@ -12,7 +12,7 @@ def settings(**model):
     tables = {
         "task": "masked-pretraining",
         "data": {"train": ["text.txt"]},
-        "text": {"longest": 64},
+        "text": {"max_length": 64},
         "model": {
             "norm": "layer",
             "norm_order": "post",
@@ -20,7 +20,7 @@ def settings(**model):
             "biases": True,
             "activation": "gelu",
             "scaled_embedding": False,
-            "quiet_start": False,
+            "zero_init": False,
             "position": {"kind": "learned", "positions": 512},
             "embedding": {"segments": 2, "norm": True},
             "head": {"bias": True, "transform": True},

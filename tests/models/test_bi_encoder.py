@@ -34,7 +34,7 @@ def settings(**more):
 )
 def test_vectors_have_length_one_and_do_not_feel_padding(pooling):
     torch.manual_seed(3)
-    own = settings(head=HeadSettings(pooling=pooling), quiet_start=False)
+    own = settings(head=HeadSettings(pooling=pooling), zero_init=False)
     model = bi_encoder(own, TOKENS, RetrievalSettings()).double().eval()
     ids = torch.randint(7, TOKENS, (5, 11))
     lengths = torch.tensor([11, 7, 3, 2, 5])

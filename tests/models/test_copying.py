@@ -19,9 +19,7 @@ TARGET_LENGTHS = torch.tensor([4, 3, 2])
 def model(**settings):
     torch.manual_seed(0)
     small = {"width": 20, "depth": 1, "decoder_depth": 2, "feed_forward": 17, "dropout": 0.0}
-    made = ModelSettings.model_validate(
-        {**small, "quiet_start": False, "copying": True, **settings}
-    )
+    made = ModelSettings.model_validate({**small, "zero_init": False, "copying": True, **settings})
     return transformer(made, TOKENS).double().eval()
 
 
@@ -165,7 +163,7 @@ def test_a_gate_may_choose_either_way():
 
 
 def test_a_pointer_begins_by_going_on_with_what_was_written_last():
-    made = model(quiet_start=True, width=64, position={"kind": "none"})
+    made = model(zero_init=True, width=64, position={"kind": "none"})
     source, target = torch.tensor([[4, 9, 7, 11, 3]]), torch.tensor([[2, 9, 11]])
     passed = made.passed(
         source, target, source_lengths=torch.tensor([5]), target_lengths=torch.tensor([3])

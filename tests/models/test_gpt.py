@@ -24,7 +24,7 @@ def model():
                 "depth": 2,
                 "feed_forward": 17,
                 "dropout": 0.0,
-                "quiet_start": False,
+                "zero_init": False,
                 "mixer": {"kind": "attention", "heads": 3, "normed": True},
                 "position": {"kind": "rotary"},
                 "embedding": {"ngrams": 3, "ngram_rows": 101},

@@ -37,7 +37,7 @@ def han(level="bare", context="none", **more):
         "depth": 1,
         "feed_forward": 13,
         "dropout": 0.0,
-        "quiet_start": False,
+        "zero_init": False,
         "head": {"pooling": "attention", "dropout": 0.0},
         **LEVELS[level],
         **more,

@@ -19,7 +19,7 @@ def build(position="sinusoidal", **pretraining):
     tables = {
         "task": "masked-pretraining",
         "data": {"train": ["text.txt"]},
-        "text": {"longest": 32},
+        "text": {"max_length": 32},
         "model": {
             "width": 24,
             "depth": 1,

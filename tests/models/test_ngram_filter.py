@@ -102,11 +102,11 @@ def settings(folder, **tables):
         for n in range(61)
     ]
     (folder / "x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    embedding = {"ngrams": 2, "ngram_rows": 211, "ngram_least": 3, "ngram_lazy": True}
+    embedding = {"ngrams": 2, "ngram_rows": 211, "ngram_min_count": 3, "ngram_lazy": True}
     return {
         "task": "classification",
         "data": {"train": [str(folder / "x.jsonl")], "holdout": 0.1},
-        "text": {"tokenizer": "words", "longest": 16},
+        "text": {"tokenizer": "words", "max_length": 16},
         "model": {"width": 8, "depth": 1, "feed_forward": 9, "embedding": embedding},
         "training": {"budget": "5 steps", "batch_tokens": 99, "threads": 1},
         **tables,
@@ -133,7 +133,7 @@ def begun(tmp_path, *, least):
     pretrained = train(make(body), tmp_path / "body")
     tuned = settings(tmp_path)
     tuned["model"]["start"] = {"run": str(tmp_path / "body"), "carry": "embedding"}
-    tuned["model"]["embedding"]["ngram_least"] = least
+    tuned["model"]["embedding"]["ngram_min_count"] = least
     return pretrained, tuned
 
 
@@ -167,7 +167,7 @@ def test_what_was_carried_is_known_after_a_stop_as_well(tmp_path):
     ("changes", "told"),
     [
         ({"task": "language-modelling"}, "document-pretraining"),
-        ({"model": {"embedding": {"ngram_least": 2}}}, "ngrams is 1"),
+        ({"model": {"embedding": {"ngram_min_count": 2}}}, "ngrams is 1"),
     ],
 )
 def test_where_runs_are_not_counted_it_is_refused(tmp_path, changes, told):

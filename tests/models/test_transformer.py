@@ -49,7 +49,7 @@ SHAPES = {
 def model(**settings):
     torch.manual_seed(0)
     small = {"width": 20, "depth": 2, "decoder_depth": 3, "feed_forward": 17, "dropout": 0.0}
-    made = ModelSettings.model_validate({**small, "quiet_start": False, **settings})
+    made = ModelSettings.model_validate({**small, "zero_init": False, **settings})
     return transformer(made, TOKENS).double().eval()
 
 
@@ -142,7 +142,7 @@ def test_parameters_of_another_model_are_refused_by_name():
 
 
 def test_a_quiet_start_adds_nothing():
-    made = model(quiet_start=True, norm_order="pre")
+    made = model(zero_init=True, norm_order="pre")
     states = torch.randn(1, 5, 20, dtype=torch.float64)
     visible = torch.ones(1, 1, 1, 5, dtype=torch.bool)
     assert_close(made.encoder.blocks[0](states, visible=visible), states)

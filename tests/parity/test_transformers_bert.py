@@ -38,7 +38,7 @@ def ours(theirs):
         {
             "task": "masked-pretraining",
             "data": {"train": ["text.txt"]},
-            "text": {"longest": POSITIONS},
+            "text": {"max_length": POSITIONS},
             "model": {
                 "width": WIDTH,
                 "depth": DEPTH,

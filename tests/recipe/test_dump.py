@@ -22,7 +22,7 @@ CHOSEN = {
     "shards": st.sampled_from([1, 2, 8]),
     "width": st.sampled_from([48, 96]),
     "heads": st.sampled_from([1, 2, 3]),
-    "longest": st.integers(1, 40),
+    "max_length": st.integers(1, 40),
     "positions": st.integers(41, 50),
     "train": st.just(("world:scenes",)) | st.lists(PATHS, min_size=1),
     "run": st.none() | PATHS,

@@ -122,12 +122,12 @@ def test_a_wrong_value_is_refused_with_what_is_allowed(refused, setting, problem
         (["data.format=tsv"], ["data.format", "data.train", "world:scenes"]),
         (["data.train=['world:scenes', 'b']"], ["data.train", "world:scenes"]),
         (
-            ["model.position.kind=learned", "text.longest=513"],
-            ["text.longest", "model.position.positions", "513", "512"],
+            ["model.position.kind=learned", "text.max_length=513"],
+            ["text.max_length", "model.position.positions", "513", "512"],
         ),
         (
-            ["model.position.kind=relative", "text.longest=513"],
-            ["text.longest", "model.position.positions"],
+            ["model.position.kind=relative", "text.max_length=513"],
+            ["text.max_length", "model.position.positions"],
         ),
     ],
 )
@@ -139,8 +139,8 @@ def test_settings_that_contradict_each_other_are_refused_together(refused, setti
 
 def test_buckets_have_no_longest_text(tmp_path):
     (tmp_path / "r.toml").write_text(LEAST)
-    sets = ["model.position.kind=relative", "model.position.buckets=31", "text.longest=513"]
-    assert load(tmp_path / "r.toml", sets).text.longest == 513
+    sets = ["model.position.kind=relative", "model.position.buckets=31", "text.max_length=513"]
+    assert load(tmp_path / "r.toml", sets).text.max_length == 513
 
 
 def test_heads_that_do_not_divide_are_told_with_file_line_and_the_next_width(refused):

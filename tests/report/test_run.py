@@ -40,11 +40,11 @@ def run_of(texts):
         recipe = {
             "task": task,
             "data": {"train": [str(texts / file)], "holdout": 0.3},
-            "text": {"vocabulary": 290, "longest": 24},
+            "text": {"vocabulary": 290, "max_length": 24},
             "model": {**MODEL, **model},
             "training": {"budget": "20 steps", "threads": 1, "batch_tokens": 200}
             | {"evaluations": 2},
-            "decoding": {"method": "greedy", "longest": 4},
+            "decoding": {"method": "greedy", "max_length": 4},
         }
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("REGARD_CACHE", str(texts / "cache"))

@@ -15,7 +15,7 @@ train = ["train.jsonl"]
 valid = ["valid.jsonl"]
 [text]
 vocabulary = 300
-longest = 24
+max_length = 24
 overlong = "head-tail"
 [model]
 width = 16
@@ -110,7 +110,7 @@ def test_labelled_texts_are_looked_up_and_named(home, tmp_path, capsys, said, re
 def test_what_the_network_scores_alone_is_told_where_the_bag_has_a_say(home, tmp_path, capsys):
     for name in ("train.jsonl", "valid.jsonl", "recipe.toml"):
         shutil.copy(home / name, tmp_path / name)
-    assert main([*train(tmp_path, "--set", "decoding.baseline=0.5")]) == 0
+    assert main([*train(tmp_path, "--set", "decoding.baseline_weight=0.5")]) == 0
     capsys.readouterr()
     kept = json.loads((tmp_path / "new" / "metrics.json").read_text())["valid"]
     plain = json.loads((home / "run" / "metrics.json").read_text())["valid"]
@@ -127,7 +127,7 @@ def test_a_finished_run_can_be_asked_together_with_its_bag(home, said):
     call = ["evaluate", str(home / "run"), "--split", "valid", "--json"]
     assert main(call) == 0
     plain = said()["metrics"]
-    assert main([*call, "--set", "decoding.baseline=0.5"]) == 0
+    assert main([*call, "--set", "decoding.baseline_weight=0.5"]) == 0
     both = said()["metrics"]
     assert both["loss"] == pytest.approx(plain["together"]["loss"], rel=1e-5)
     assert both["loss"] != pytest.approx(plain["loss"], rel=1e-3)
@@ -136,7 +136,7 @@ def test_a_finished_run_can_be_asked_together_with_its_bag(home, said):
 def test_two_runs_answer_together(home, tmp_path, capsys, said):
     for name in ("train.jsonl", "valid.jsonl", "recipe.toml"):
         shutil.copy(home / name, tmp_path / name)
-    other = ("--set", "seed=5", "--set", "training.budget=20 steps", "--set", "text.longest=17")
+    other = ("--set", "seed=5", "--set", "training.budget=20 steps", "--set", "text.max_length=17")
     assert main(train(tmp_path, *other)) == 0
     capsys.readouterr()
     first, second, asked = str(home / "run"), str(tmp_path / "new"), "the song was lovely"

@@ -15,7 +15,7 @@ valid = ["valid.jsonl"]
 [text]
 tokenizer = "words"
 vocabulary = 400
-longest = 64
+max_length = 64
 [model]
 width = 12
 depth = 1

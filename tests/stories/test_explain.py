@@ -15,7 +15,7 @@ train = ["{file}"]
 holdout = 0.2
 [text]
 vocabulary = 300
-longest = 24
+max_length = 24
 [model]
 width = 12
 depth = 2
@@ -30,7 +30,7 @@ threads = 1
 optimizer = {{ kind = "adamw", rate = 0.02 }}
 [decoding]
 method = "greedy"
-longest = 4
+max_length = 4
 """
 ATTENTION = (
     'mixer = { kind = "attention", heads = 3 }\nposition = { kind = "learned", positions = 24 }'

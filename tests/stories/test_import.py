@@ -138,7 +138,7 @@ def test_its_body_is_carried_into_a_classifier(fresh, said, freeze):
     assert told in (fresh / "run" / "README.md").read_text()
     assert told in (fresh / "run" / "report.html").read_text()
     assert run.recipe.text.tokenizer == "bert" and run.tokenizer == imported.tokenizer
-    assert (run.recipe.model.norm_order, run.recipe.text.longest) == ("post", 13)
+    assert (run.recipe.model.norm_order, run.recipe.text.max_length) == ("post", 13)
     assert main(["predict", str(fresh / "run"), "the ship", "--json"]) == 0
     assert said()["answers"][0]["text"] in ("sea", "music")
 

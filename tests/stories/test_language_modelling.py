@@ -18,7 +18,7 @@ holdout_from = "end"
 [text]
 tokenizer = "characters"
 vocabulary = 400
-longest = 16
+max_length = 16
 [model]
 width = 16
 depth = 1
@@ -37,7 +37,7 @@ optimizer = { kind = "adamw", rate = 1e-2 }
 [decoding]
 method = "sample"
 temperature = 0.8
-longest = 40
+max_length = 40
 """
 
 
@@ -119,15 +119,15 @@ def test_a_run_can_be_asked_to_answer_otherwise(home, said):
     assert likeliest["log_probability"] > drawn["log_probability"]
     (told,) = regard.load(home / "run", decoding={"method": "greedy"}).predict("The cat")
     assert told.text == likeliest["text"]
-    assert len(answer("longest=7")["text"]) <= 7
-    again = answer("method=greedy", "no_repeat=2", "shortest=29", "longest=30")["text"]
+    assert len(answer("max_length=7")["text"]) <= 7
+    again = answer("method=greedy", "no_repeat=2", "min_length=29", "max_length=30")["text"]
     pairs = [again[at : at + 2] for at in range(len(again) - 1)]
     assert len(again) >= 29 and len(set(pairs)) == len(pairs)
 
 
 def test_answering_otherwise_is_refused_in_two_lines(home, refused):
     call = ["predict", str(home / "run"), "The cat", "--set"]
-    refused(2, [*call, "model.width=3"], "only how it answers", "decoding.longest=50")
+    refused(2, [*call, "model.width=3"], "only how it answers", "decoding.max_length=50")
     refused(2, [*call, "decoding.temprature=0.5"], "temprature is unknown", "decoding.temperature?")
     refused(2, [*call, "decoding.top_p=2"], "how to answer: decoding.top_p must be", "got 2")
     refused(2, [*call, "decoding.neighbours=2"], "decoding.neighbours is for labels")
@@ -151,7 +151,7 @@ def test_wrong_texts_are_refused_in_two_lines(fresh, refused):
     (fresh / "text.txt").write_text("")
     refused(1, call, "empty")
     (fresh / "text.txt").write_text("too short")
-    refused(1, call, "window", "text.longest")
+    refused(1, call, "window", "text.max_length")
     (fresh / "text.txt").write_bytes(b"fine\nbroken \xff here\n" * 9)
     refused(1, call, "text.txt:2", "0xFF")
     assert not (fresh / "new").exists()

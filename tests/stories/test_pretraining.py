@@ -17,7 +17,7 @@ train = ["text.txt"]
 holdout = 0.2
 [text]
 vocabulary = 300
-longest = 24
+max_length = 24
 [model]
 width = 12
 depth = 1

@@ -17,7 +17,7 @@ test = ["corpus"]
 holdout = 0.2
 [text]
 vocabulary = 300
-longest = 32
+max_length = 32
 lowercase = true
 [model]
 width = 16
@@ -27,8 +27,8 @@ dropout = 0.0
 position = { kind = "rotary" }
 mixer = { kind = "attention", heads = 2 }
 [retrieval]
-asking = [2, 5]
-answering = [5, 20]
+query_length = [2, 5]
+document_length = [5, 20]
 start = "topics"
 term_weights = "learned"
 [training]
@@ -371,7 +371,7 @@ def test_a_body_is_carried_from_pretraining_and_a_stopped_run_goes_on(
 @pytest.mark.parametrize(
     ("setting", "word"),
     [
-        ("retrieval.asking=[9,3]", "fewest"),
+        ("retrieval.query_length=[9,3]", "fewest"),
         ("retrieval.pairs=[]", "at least one"),
         ("retrieval.hard_from=7", "no effect"),
         ("task=classification", "no effect"),

@@ -12,7 +12,7 @@ train = ["train.tsv"]
 valid = ["valid.tsv"]
 [text]
 vocabulary = 300
-longest = 24
+max_length = 24
 overlong = "head"
 [model]
 width = 16

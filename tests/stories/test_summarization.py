@@ -13,7 +13,7 @@ train = ["train.jsonl"]
 test = ["test.jsonl"]
 [text]
 vocabulary = 400
-longest = 40
+max_length = 40
 overlong = "head"
 [model]
 width = 16
@@ -30,7 +30,7 @@ threads = 1
 coverage = 0.5
 [decoding]
 beam = 2
-longest = 9
+max_length = 9
 no_repeat = 3
 coverage = 0.3
 """
@@ -179,7 +179,7 @@ def test_parallel_files_and_tables_are_read_too(fresh, said):
         (["text.overlong=windows"], ("text.overlong", "summarization")),
         (["model.start.lexicon=true"], ("lexicon", "summarization")),
         (["decoding.method=greedy"], ("decoding.coverage", "beam")),
-        (["decoding.shortest=10"], ("decoding.shortest", "9")),
+        (["decoding.min_length=10"], ("decoding.min_length", "9")),
         (["training.consistency=1.0"], ("training.consistency", "copying")),
         (["denoising.share=0.5"], ("denoising", "summarization")),
         (["task=language-modelling"], ("model.copying", "language-modelling")),
@@ -196,7 +196,9 @@ def test_documents_are_learned_from_first_and_carried_on(fresh, capsys, said, re
     (fresh / "plain.txt").write_text(plain)
     recipe = RECIPE.replace('"summarization"', '"denoising"').replace("coverage", "# coverage")
     recipe = recipe.replace('train = ["train.jsonl"]', 'train = ["plain.txt"]')
-    recipe = recipe.replace('test = ["test.jsonl"]', "").replace("longest = 9", "longest = 40")
+    recipe = recipe.replace('test = ["test.jsonl"]', "").replace(
+        "max_length = 9", "max_length = 40"
+    )
     for gaps in ("spans", "sentences"):
         file = fresh / f"{gaps}.toml"
         file.write_text(f'{recipe}\n[denoising]\ngaps = "{gaps}"\n')

@@ -27,17 +27,17 @@ threads = 1
 PRETRAIN = f"""
 task = "language-modelling"
 data = {{ train = "text.txt" }}
-text = {{ vocabulary = 300, longest = 16 }}
-decoding = {{ method = "greedy", longest = 5 }}
+text = {{ vocabulary = 300, max_length = 16 }}
+decoding = {{ method = "greedy", max_length = 5 }}
 {BODY}{TRAINING}"""
 MASKED = PRETRAIN.replace("language-modelling", "masked-pretraining")
 CLASSIFY = f"""
 task = "classification"
 data = {{ train = "train.tsv", test = "test.tsv" }}
-text = {{ longest = 16 }}
+text = {{ max_length = 16 }}
 [model.start]
 run = "lm"
-{TRAINING}first_look = true
+{TRAINING}evaluate_first = true
 """
 
 

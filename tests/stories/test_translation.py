@@ -15,7 +15,7 @@ test = ["test.de", "test.en"]
 languages = ["de", "en"]
 [text]
 vocabulary = 300
-longest = 30
+max_length = 30
 [model]
 width = 16
 depth = 1

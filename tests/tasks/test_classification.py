@@ -21,7 +21,12 @@ def task_for(examples=TEXTS, **tables):
     settings = {
         "task": "classification",
         "data": {"train": ["x.jsonl"], **tables.pop("data", {})},
-        "text": {"tokenizer": "words", "vocabulary": 700, "longest": 11, **tables.pop("text", {})},
+        "text": {
+            "tokenizer": "words",
+            "vocabulary": 700,
+            "max_length": 11,
+            **tables.pop("text", {}),
+        },
         "model": {
             "width": 12,
             "depth": 1,
@@ -169,7 +174,7 @@ def test_a_pushed_pass_counts_half_and_only_while_training():
 
 
 def test_words_are_cut_anew_between_the_marks(tmp_path):
-    text = {"tokenizer": "bpe", "vocabulary": 300, "dropout": 0.5, "longest": 31}
+    text = {"tokenizer": "bpe", "vocabulary": 300, "dropout": 0.5, "max_length": 31}
     task = task_for(text=text)
     store = store_of(task, tmp_path, TEXTS[:3])
     usual, seen = task.encode(TEXTS[:1])[0][1], set()
@@ -220,11 +225,11 @@ def test_the_baseline_stands_beside_the_model_and_may_speak_with_it():
     assert np.sum(measured.details["confusion"]) == len(TEXTS)
     right = [sample.score for sample in measured.samples]
     assert np.mean(right) == pytest.approx(measured.metrics["accuracy"])
-    shared = task_for(decoding={"baseline": 0.5})
+    shared = task_for(decoding={"baseline_weight": 0.5})
     shared.put_baseline(task.learn_baseline(lambda: iter(TEXTS)))
     mixed = shared.measure(model, TEXTS, quick=False)
     assert mixed.metrics == measured.together
-    only = task_for(decoding={"baseline": 1.0})
+    only = task_for(decoding={"baseline_weight": 1.0})
     only.put_baseline(task.learn_baseline(lambda: iter(TEXTS)))
     assert only.measure(model, TEXTS, quick=False).metrics == measured.baseline
     assert only.answer(model, ["so very bad"])[0].text == "bad"
@@ -269,7 +274,7 @@ def test_single_texts_may_have_scores():
 
 
 def test_networks_that_answer_together_have_equal_shares():
-    task, other = task_for(), task_for(text={"longest": 7})
+    task, other = task_for(), task_for(text={"max_length": 7})
     model = model_of(task)
     second = model_of(other)
     for parameter in second.parameters():

@@ -27,7 +27,7 @@ def recipe(tmp_path, **changes):
     tables = {
         "task": "document-pretraining",
         "data": {"train": [str(tmp_path / "text.txt")], "format": "text", "holdout": 0.2},
-        "text": {"tokenizer": "words", "vocabulary": 300, "longest": 19, "overlong": "head"},
+        "text": {"tokenizer": "words", "vocabulary": 300, "max_length": 19, "overlong": "head"},
         "model": {
             "width": 12,
             "depth": 0,
@@ -151,7 +151,7 @@ def test_it_learns_what_documents_are_about_and_is_carried_on(tmp_path, depth):
             {
                 "task": "classification",
                 "data": {"train": [str(tmp_path / "labels.tsv")], "holdout": 0.3},
-                "text": {"longest": 19, "overlong": "head"},
+                "text": {"max_length": 19, "overlong": "head"},
                 "model": {"start": {"run": str(tmp_path / "run"), "freeze": True}},
                 "training": {"budget": "30 steps", "batch_tokens": 200, "threads": 1},
             }

@@ -31,14 +31,14 @@ def recipe(tmp_path, *, ngrams=3, least=2, **changes):
     tables = {
         "task": "document-vectors",
         "data": {"train": [str(tmp_path / "text.txt")], "format": "text", "holdout": 0.2},
-        "text": {"tokenizer": "words", "vocabulary": 300, "longest": 29, "overlong": "head"},
+        "text": {"tokenizer": "words", "vocabulary": 300, "max_length": 29, "overlong": "head"},
         "model": {
             "width": 12,
             "depth": 0,
             "dropout": 0.0,
             "last_norm": False,
             "position": {"kind": "none"},
-            "embedding": {"ngrams": ngrams, "ngram_rows": 101, "ngram_least": least}
+            "embedding": {"ngrams": ngrams, "ngram_rows": 101, "ngram_min_count": least}
             if ngrams > 1
             else {},
         },
@@ -215,7 +215,7 @@ def test_it_learns_what_documents_are_about_and_is_carried_on(tmp_path):
             {
                 "task": "classification",
                 "data": {"train": [str(tmp_path / "labels.tsv")], "holdout": 0.3},
-                "text": {"longest": 29, "overlong": "head"},
+                "text": {"max_length": 29, "overlong": "head"},
                 "model": {
                     "start": {"run": str(tmp_path / "run"), "freeze": True},
                     "head": {"pooling": "mean", "norm": True},

@@ -29,7 +29,7 @@ def recipe(**model):
         {
             "task": "classification",
             "data": {"train": ["x.tsv"], "labels": ["a", "b"]},
-            "text": {"longest": 40, "tokenizer": "words", "overlong": "head-tail"},
+            "text": {"max_length": 40, "tokenizer": "words", "overlong": "head-tail"},
             "model": {**settings, **model},
         }
     )

@@ -27,19 +27,19 @@ def recipe(tmp_path, **changes):
             "holdout": 0.2,
             "holdout_from": "end",
         },
-        "text": {"tokenizer": "characters", "vocabulary": 300, "longest": CONTEXT},
+        "text": {"tokenizer": "characters", "vocabulary": 300, "max_length": CONTEXT},
         "model": {
             "width": 12,
             "depth": 2,
             "feed_forward": 17,
             "dropout": 0.0,
-            "quiet_start": False,
+            "zero_init": False,
             "mixer": {"kind": "attention", "heads": 3},
             "position": {"kind": "rotary"},
             "embedding": {"ngrams": 3, "ngram_rows": 101},
         },
         "training": {"batch_tokens": 5 * CONTEXT, "label_smoothing": 0.0},
-        "decoding": {"method": "greedy", "longest": 11},
+        "decoding": {"method": "greedy", "max_length": 11},
     }
     for table, values in changes.items():
         tables[table] = {**tables[table], **values} if isinstance(values, dict) else values
@@ -206,7 +206,7 @@ def prompted(task, model, prompt, tokens, context):
 
 @pytest.mark.parametrize("prompt", ["", "the cat", "so", "on the log; "])
 def test_it_goes_on_with_a_prompt_and_forgets_the_oldest_when_the_window_is_full(ready, prompt):
-    task, model, _ = ready(decoding={"longest": 3 * CONTEXT})
+    task, model, _ = ready(decoding={"max_length": 3 * CONTEXT})
     (answered,) = task.answer(model, [prompt])
     assert answered.text == prompted(task, model, prompt, 3 * CONTEXT, CONTEXT)
     assert answered.truncated == 0
@@ -249,7 +249,7 @@ def test_every_method_goes_on(ready, decoding):
     assert all(math.isfinite(a.log_probability) and a.log_probability < 0 for a in first)
 
 
-@pytest.mark.parametrize(("decoding", "length"), [({}, 0), ({"shortest": 5}, 5)])
+@pytest.mark.parametrize(("decoding", "length"), [({}, 0), ({"min_length": 5}, 5)])
 def test_a_model_that_would_end_at_once_goes_on_as_far_as_it_must(ready, decoding, length):
     task, model, _ = ready(model={"head": {"bias": True}}, decoding=decoding)
     torch.nn.init.zeros_(model.head.bias)
@@ -265,7 +265,7 @@ def test_a_beam_of_one_is_greedy(ready):
 
 def test_learned_positions_go_on_beyond_their_table(ready):
     position = {"kind": "learned", "positions": CONTEXT}
-    task, model, _ = ready(model={"position": position}, decoding={"longest": 4 * CONTEXT})
+    task, model, _ = ready(model={"position": position}, decoding={"max_length": 4 * CONTEXT})
     (answered,) = task.answer(model, ["the cat sat on the mat and so on"])
     assert len(answered.text) > CONTEXT or answered.log_probability < 0
 
@@ -296,7 +296,7 @@ def test_samples_show_what_was_asked_and_what_stood_there(ready):
         ({"model": {"causal": False}}, "causal"),
         ({"data": {"apart": True}, "model": {"mixer": {"kind": "recurrent"}, "position": {"kind": "none"}}}, "apart"),
         ({"training": {"consistency": 1.0}}, "consistency"),
-        ({"text": {"tokenizer": "bpe", "dropout": 0.1, "longest": 13}}, "dropout"),
+        ({"text": {"tokenizer": "bpe", "dropout": 0.1, "max_length": 13}}, "dropout"),
     ],
 )  # fmt: skip
 def test_what_a_language_model_cannot_do_is_refused(tmp_path, changes, word):
@@ -308,12 +308,12 @@ def test_what_a_language_model_cannot_do_is_refused(tmp_path, changes, word):
 
 def test_a_text_shorter_than_a_window_is_refused_with_the_numbers(ready):
     with pytest.raises(DataError, match="windows of 5,000"):
-        task, _, store = ready(text={"longest": 5000})
+        task, _, store = ready(text={"max_length": 5000})
         task.stream(store)
 
 
 def test_a_step_may_tell_its_own_tokens_apart_only(ready):
-    task, model, store = ready(training={"softmax": "step"})
+    task, model, store = ready(training={"softmax": "sampled"})
     batch = task.batch(store, task.stream(store)[0], (1,))
     ids = batch.fields[0].ids
     places = model.head.places(ids[:, 1:]).flatten()
@@ -335,4 +335,4 @@ def test_a_step_may_tell_its_own_tokens_apart_only(ready):
 
 def test_only_language_models_tell_a_steps_tokens_apart():
     with pytest.raises(RecipeError, match="for language models"):
-        make({"task": "translation", "data": {"train": ["x"]}, "training": {"softmax": "step"}})
+        make({"task": "translation", "data": {"train": ["x"]}, "training": {"softmax": "sampled"}})

@@ -42,7 +42,7 @@ def recipe_of(**changes):
     tables = {
         "task": "masked-pretraining",
         "data": {"train": ["text.txt"]},
-        "text": {"longest": 32},
+        "text": {"max_length": 32},
         "model": {
             "width": 12,
             "depth": 1,
@@ -83,7 +83,7 @@ OBJECTIVES = [
 
 @pytest.mark.parametrize("pretraining", OBJECTIVES, ids=str)
 def test_every_objective_learns_in_every_parameter_of_its_body(tokenizer, pretraining, tmp_path):
-    task, model = made(tokenizer, pretraining=pretraining, model={"quiet_start": False})
+    task, model = made(tokenizer, pretraining=pretraining, model={"zero_init": False})
     batch = batch_of(task, tmp_path)
     lost = task.loss(model, batch)
     assert lost.tokens == rows_of(batch).tokens

@@ -23,7 +23,12 @@ def task_for(examples=PAIRS, *, longest=13, segments=2, **tables):
         "mixer": {"kind": "attention", "heads": 2},
         "embedding": {"segments": segments},
     }
-    text = {"tokenizer": "words", "vocabulary": 700, "longest": longest, **tables.pop("text", {})}
+    text = {
+        "tokenizer": "words",
+        "vocabulary": 700,
+        "max_length": longest,
+        **tables.pop("text", {}),
+    }
     recipe = make({"task": "sentence-pair", "data": data, "text": text, "model": model, **tables})
     recipe = TASKS["sentence-pair"].complete(recipe, lambda: iter(examples))
     every = [*examples, (" ".join(WORDS), "x", "near")]

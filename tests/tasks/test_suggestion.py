@@ -17,7 +17,7 @@ def files(folder, pairs, words):
 def test_it_reads_languages_lengths_and_size_from_the_data(tmp_path):
     recipe, reasons = suggest("translation", files(tmp_path, pairs=31, words=53))
     assert recipe.data.languages == ("de", "en")
-    assert recipe.text.longest >= 4 * 53
+    assert recipe.text.max_length >= 4 * 53
     assert "31 pairs" in reasons["model.width"]
 
 
@@ -69,7 +69,7 @@ def origin(task):
             {
                 "task": task,
                 "data": {"train": ["plain.txt"]},
-                "text": {"tokenizer": "unigram", "vocabulary": 777, "longest": 71},
+                "text": {"tokenizer": "unigram", "vocabulary": 777, "max_length": 71},
                 "model": {"width": 44, "depth": 5, "feed_forward": 59, **ORIGINS[task]},
                 "training": {"optimizer": {"kind": "sgd", "rate": 1.0}}
                 if task == "document-vectors"
@@ -125,7 +125,7 @@ def test_what_documents_taught_is_kept_where_labels_are_few(tmp_path, labels, ke
     assert recipe.model.start.freeze is kept and recipe.model.depth == 0
     assert f"{labels:,} labels are {'few' if kept else 'many'}" in reasons["model.start.freeze"]
     assert recipe.model.head.pooling == "mean" and recipe.model.head.norm
-    assert recipe.text.longest == 32  # and not 71: a mean is of any length
+    assert recipe.text.max_length == 32  # and not 71: a mean is of any length
 
 
 def test_vectors_of_documents_enter_blocks_of_the_recipes_own(tmp_path):
@@ -141,7 +141,7 @@ def test_a_recurrent_body_reads_texts_of_any_length_and_attention_what_it_knows(
     longest = {}
     for begun in ("masked-pretraining", "language-modelling"):
         recipe, _ = suggest("classification", [str(tmp_path / "a.tsv")], origin(begun))
-        longest[begun] = recipe.text.longest
+        longest[begun] = recipe.text.max_length
         assert recipe.model.causal is (begun == "language-modelling" or None)
     assert longest == {"masked-pretraining": 71, "language-modelling": 2 * 54 + 2}
 
@@ -152,7 +152,9 @@ def test_few_labels_are_read_more_often_and_answered_with_the_bag(tmp_path, labe
     recipe, reasons = suggest("classification", [str(tmp_path / "a.tsv")])
     assert recipe.training.budget == f"{epochs} epochs"
     assert recipe.training.label_smoothing == 0.1
-    assert recipe.decoding.baseline == 0.5 and "explain" in reasons["decoding.baseline"]
+    assert (
+        recipe.decoding.baseline_weight == 0.5 and "explain" in reasons["decoding.baseline_weight"]
+    )
 
 
 def test_what_others_trained_for_long_is_moved_slowly(tmp_path):

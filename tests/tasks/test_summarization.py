@@ -27,7 +27,7 @@ def task_for(kind="summarization", **tables):
             "data": {"train": ["x.jsonl"]},
             "text": {
                 "vocabulary": 330,
-                "longest": 17,
+                "max_length": 17,
                 "overlong": "head",
                 **tables.pop("text", {}),
             },
@@ -37,7 +37,7 @@ def task_for(kind="summarization", **tables):
                 "decoder_depth": 1,
                 "feed_forward": 13,
                 "dropout": 0.0,
-                "quiet_start": False,
+                "zero_init": False,
                 "copying": True,
                 "mixer": {"kind": "attention", "heads": 2},
                 **tables.pop("model", {}),
@@ -136,10 +136,10 @@ def test_what_was_copied_is_the_pointers_share():
     ("decoding", "longest", "shortest"),
     [
         ({}, [16, 16], ()),
-        ({"longest": 9, "shortest": 3}, [9, 9], (3, 3)),
-        ({"longest_share": 0.5}, [5, 7], ()),
-        ({"longest_share": 0.5, "shortest_share": 0.4}, [5, 7], (4, 5)),
-        ({"extra_length": 1, "shortest": 200}, [12, 15], (11, 14)),
+        ({"max_length": 9, "min_length": 3}, [9, 9], (3, 3)),
+        ({"max_length_ratio": 0.5}, [5, 7], ()),
+        ({"max_length_ratio": 0.5, "min_length_ratio": 0.4}, [5, 7], (4, 5)),
+        ({"extra_length": 1, "min_length": 200}, [12, 15], (11, 14)),
     ],
 )
 def test_limits_are_tokens_or_shares_and_never_cross(decoding, longest, shortest):
@@ -149,7 +149,7 @@ def test_limits_are_tokens_or_shares_and_never_cross(decoding, longest, shortest
 
 
 def test_measuring_says_what_the_lead_gets_and_what_is_new():
-    task = task_for(decoding={"beam": 2, "longest": 7})
+    task = task_for(decoding={"beam": 2, "max_length": 7})
     model = model_of(task).float()
     measured = task.measure(model, PAIRS, quick=False)
     assert measured.baseline["rouge1"] > 0 and measured.examples == 3
@@ -158,7 +158,7 @@ def test_measuring_says_what_the_lead_gets_and_what_is_new():
     assert len(measured.details["copied_words"]) == 3
     assert set(measured.details) == {"answers", "references", "lead_words", "copied_words"}
     assert task.measure(model, PAIRS, quick=True).details == {}
-    plain = task_for(model={"copying": False}, decoding={"beam": 2, "longest": 7})
+    plain = task_for(model={"copying": False}, decoding={"beam": 2, "max_length": 7})
     assert "copied_words" not in plain.measure(model_of(plain).float(), PAIRS, quick=False).details
 
 
@@ -168,7 +168,7 @@ def test_the_lead_may_be_said_or_is_chosen():
 
 
 def test_a_translator_may_copy_too():
-    task = task_for("translation", text={"overlong": "leave-out", "longest": 99})
+    task = task_for("translation", text={"overlong": "leave-out", "max_length": 99})
     model = model_of(task).train()
     lost = task.loss(model, task.pad(task.encode(PAIRS)))
     lost.smoothed.backward()
@@ -183,7 +183,7 @@ def test_a_translator_may_copy_too():
 def test_documents_with_gaps_are_made_anew_for_every_key(gaps, tmp_path):
     from regard.data.store import Store
 
-    task = task_for("denoising", denoising={"gaps": gaps, "share": 0.4}, text={"longest": 30})
+    task = task_for("denoising", denoising={"gaps": gaps, "share": 0.4}, text={"max_length": 30})
     documents = [pair[:1] for pair in PAIRS]
     store = Store.open_or_write(
         tmp_path, lambda: iter(documents), task.encode, key=task.encoded_by, longest=task.longest
@@ -209,7 +209,7 @@ def test_sentences_are_kept_with_their_lengths_up_to_where_the_document_is_cut()
 
 
 def test_measuring_denoising_asks_the_same_each_time():
-    task = task_for("denoising", decoding={"longest": 5})
+    task = task_for("denoising", decoding={"max_length": 5})
     model = model_of(task).float()
     documents = [pair[:1] for pair in PAIRS]
     first, again = (task.measure(model, documents, quick=True).metrics for _ in range(2))

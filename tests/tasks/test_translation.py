@@ -25,7 +25,7 @@ def task(dropout, weight):
                 "decoder_depth": 1,
                 "feed_forward": 17,
                 "dropout": dropout,
-                "quiet_start": False,
+                "zero_init": False,
                 "writes": "all",
             },
             "training": {"consistency": weight, "label_smoothing": 0.1},

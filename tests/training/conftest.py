@@ -38,7 +38,7 @@ def recipe(tmp_path):
                 "checkpoints": 3,
                 "threads": 1,
             },
-            "decoding": {"longest": 9, "beam": 2},
+            "decoding": {"max_length": 9, "beam": 2},
         }
         for table, values in changes.items():
             tables[table] = {**tables[table], **values} if isinstance(values, dict) else values

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from regard.recipe.load import make
-from regard.training import products
+from regard.training import onednn_matmul as products
 from regard.training.onednn_matmul import fast_products
 from regard.training.train import train
 
@@ -150,7 +150,7 @@ def test_a_step_of_training_is_taken_this_way_and_ends_it(monkeypatch, calls, tm
         {
             "task": "language-modelling",
             "data": {"train": [str(tmp_path / "text.txt")], "holdout_from": "end"},
-            "text": {"tokenizer": "characters", "longest": 64},
+            "text": {"tokenizer": "characters", "max_length": 64},
             "model": {"width": 64, "depth": 1, "feed_forward": 256},
             "training": {"budget": "2 steps", "batch_tokens": 1024},
         }

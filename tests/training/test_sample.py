@@ -57,7 +57,7 @@ def test_it_ends_with_so_many_characters(reviews, tmp_path, monkeypatch):
 
 
 def test_what_training_leaves_out_is_left_out(reviews, tmp_path):
-    found = look(reviews(59, 'text.overlong="leave-out"', "text.longest=17"), tmp_path)
+    found = look(reviews(59, 'text.overlong="leave-out"', "text.max_length=17"), tmp_path)
     store = found.prepared.store
     assert 0 < len(store) < found.examples
     assert max(len(store[number][1]) for number in range(len(store))) <= 17
@@ -94,7 +94,7 @@ def test_a_long_text_is_cut(tmp_path, monkeypatch):
     monkeypatch.setattr(sample, "ALL", 1009)
     file = tmp_path / "text.txt"
     file.write_text("abcde" * 499)
-    found = look(load("shakespeare", [f'data.train=["{file}"]', "text.longest=13"]), tmp_path)
+    found = look(load("shakespeare", [f'data.train=["{file}"]', "text.max_length=13"]), tmp_path)
     assert len(found.prepared.store.flat(0)) % 998 == 0  # its end is a token too
     assert found.vocabulary == 263  # letters are bytes, and those are tokens anyway
     assert not found.whole

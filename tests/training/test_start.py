@@ -45,10 +45,10 @@ def pretrained(tmp_path_factory):
     recipe = {
         "task": "language-modelling",
         "data": {"train": [str(folder / "text")], "holdout": 0.2},
-        "text": {"vocabulary": 280, "longest": 9},
+        "text": {"vocabulary": 280, "max_length": 9},
         "model": {**SHAPE, "dropout": 0.2},
         "training": TRAINING,
-        "decoding": {"longest": 3},
+        "decoding": {"max_length": 3},
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REGARD_CACHE", str(folder / "cache"))
@@ -71,7 +71,7 @@ def begun(pretrained, tmp_path):
             "data": {"train": [str(tmp_path / file)], "holdout": 0.2},
             "model": {"tied": False, **(model or {}), "start": start},
             "training": {**TRAINING, **changes.pop("training", {})},
-            "decoding": {"longest": 3},
+            "decoding": {"max_length": 3},
             **changes,
         }
         return make(tables)
@@ -106,7 +106,7 @@ def steps_per_epoch(run):
 def test_what_is_left_out_is_taken_from_the_run_and_written_down(begun, pretrained, tmp_path):
     run, first = train(begun(), tmp_path / "run"), Run(pretrained)
     assert run.recipe.model.width == 12 and run.recipe.model.position.kind == "rotary"
-    assert run.recipe.text.vocabulary == 280 and run.recipe.text.longest == 9
+    assert run.recipe.text.vocabulary == 280 and run.recipe.text.max_length == 9
     assert run.tokenizer.fingerprint == first.tokenizer.fingerprint
     assert run.recipe.model.dropout == 0.1  # how the new run trains is its own
     assert Run(tmp_path / "run").model is not None
@@ -135,7 +135,7 @@ def test_unfrozen_parameters_begin_where_the_run_ended(begun, pretrained, tmp_pa
 
 
 def test_thawed_parameters_learn_from_that_epoch_on(begun, pretrained, tmp_path):
-    start = {"freeze": True, "thaw_after": 1}
+    start = {"freeze": True, "unfreeze_after": 1}
     runs = {
         budget: train(begun(start=start, training={"budget": budget}), tmp_path / budget[0])
         for budget in ("1 epochs", "2 epochs")
@@ -148,7 +148,7 @@ def test_thawed_parameters_learn_from_that_epoch_on(begun, pretrained, tmp_path)
 def test_the_step_alone_says_what_is_frozen():
     never, later = (
         StartSettings(run="x", freeze=True),
-        StartSettings(run="x", freeze=True, thaw_after=1.5),
+        StartSettings(run="x", freeze=True, unfreeze_after=1.5),
     )
     assert all(is_frozen(never, step, steps_per_epoch=7) for step in (0, 6, 700))
     thawed = [step for step in range(20) if not is_frozen(later, step, steps_per_epoch=7)]
@@ -163,7 +163,7 @@ def test_a_killed_run_goes_on_to_the_same_bits_without_the_run_it_began_from(
 ):
     gone = tmp_path / "gone"
     shutil.copytree(pretrained, gone)
-    start = {"run": str(gone), "freeze": True, "thaw_after": 3, "layer_rate": 0.5}
+    start = {"run": str(gone), "freeze": True, "unfreeze_after": 3, "layer_decay": 0.5}
     recipe = begun(start=start, training=training)
     peace = train(recipe, tmp_path / "peace")
     thaw = 3 * steps_per_epoch(peace)
@@ -262,9 +262,9 @@ def test_the_same_settings_stated_again_are_welcome(begun, pretrained, tmp_path)
 
 def test_dropout_and_windows_may_differ(begun, tmp_path):
     mixer = {"kind": "attention", "dropout": 0.1, "window": 4}
-    run = train(begun(model={"mixer": mixer}, text={"longest": 7}), tmp_path / "run")
+    run = train(begun(model={"mixer": mixer}, text={"max_length": 7}), tmp_path / "run")
     assert run.recipe.model.mixer.heads == 2 and run.recipe.model.mixer.window == 4
-    assert run.recipe.text.longest == 7
+    assert run.recipe.text.max_length == 7
 
 
 def test_the_embedding_alone_leaves_the_shape_free(begun, pretrained, tmp_path):

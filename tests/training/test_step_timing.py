@@ -6,7 +6,7 @@ import pytest
 from regard.account.facts import Load, facts_of, load_of
 from regard.data.windows import Windows
 from regard.recipe.load import load
-from regard.training import rehearsal as stage
+from regard.training import step_timing as stage
 from regard.training.step_timing import (
     on_data,
     on_first_texts,

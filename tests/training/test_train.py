@@ -167,7 +167,7 @@ def test_the_number_of_threads_is_part_of_a_run_and_can_be_given_back(recipe, tm
 
 
 def test_pieces_that_no_longer_fit_the_model_are_left_as_they_were(recipe, tmp_path):
-    tables = {"text": {"dropout": 0.9, "longest": 7}, "model": recipe().model.model_dump()}
+    tables = {"text": {"dropout": 0.9, "max_length": 7}, "model": recipe().model.model_dump()}
     tables["model"]["position"] = {"kind": "learned", "positions": 7}
     assert train(recipe(**tables), tmp_path / "run").summary["steps"] == 9
 
@@ -311,7 +311,7 @@ def test_evaluations_are_spread_evenly_and_end_with_the_last_step():
 
 
 def test_a_first_look_measures_before_the_first_step_and_changes_nothing(recipe, tmp_path):
-    looked = train(recipe(training={"first_look": True}), tmp_path / "looked")
+    looked = train(recipe(training={"evaluate_first": True}), tmp_path / "looked")
     at = [line["step"] for line in looked.journal if line["event"] == "evaluation"]
     assert at == [0, 4, 9]
     assert bits(looked) == bits(train(recipe(), tmp_path / "plain"))

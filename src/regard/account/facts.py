@@ -144,11 +144,11 @@ def load_of(recipe: Recipe, length: int | None = None) -> Load:
     rows = max(1, recipe.training.batch_tokens // (length * answers))
     rows = max(1, rows // recipe.training.shards)
     if recipe.task == "retrieval":
-        asking = Seq(rows, min(length, recipe.retrieval.asking[1] + MARKS))
+        asking = Seq(rows, min(length, recipe.retrieval.query_length[1] + MARKS))
         return Load(rows * answers, length, asking=asking)
     if recipe.task != "masked-pretraining":
         told = 0
-        if recipe.training.softmax == "step":
+        if recipe.training.softmax == "sampled":
             told = distinct(recipe.text.vocabulary, rows * length)
         return Load(rows, length, written=default_written(recipe, length), told=told)
     settings = recipe.pretraining
@@ -175,14 +175,14 @@ def default_length(recipe: Recipe) -> int:
     Documents are what is read as such, and what is expected to be too long to be read whole.
     """
     if recipe.task in WINDOWS:
-        return recipe.text.longest
+        return recipe.text.max_length
     if recipe.task == "retrieval":
-        return min(recipe.text.longest, recipe.retrieval.answering[1] + MARKS)
+        return min(recipe.text.max_length, recipe.retrieval.document_length[1] + MARKS)
     documents = recipe.task in ("summarization", "denoising", "document-pretraining")
     documents = documents or recipe.text.overlong in ("head-tail", "windows")
     if documents or recipe.model.documents.read == "sentences":
-        return min(recipe.text.longest, DOCUMENT)
-    return min(recipe.text.longest, TYPICAL)
+        return min(recipe.text.max_length, DOCUMENT)
+    return min(recipe.text.max_length, TYPICAL)
 
 
 def default_written(recipe: Recipe, length: int) -> int:

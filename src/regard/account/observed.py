@@ -37,7 +37,7 @@ def load_of_batch(recipe: Recipe, batch: Any) -> Load:  # noqa: ANN401 - data's 
         real = int(fields[1].lengths.sum())
         return Load(rows, length, written=fields[1].ids.shape[1], asked=real)
     if task == "language-modelling":
-        apart = recipe.training.softmax == "step"
+        apart = recipe.training.softmax == "sampled"
         told = len(fields[0].ids[:, 1:].unique()) if apart else 0
         return Load(rows, length - 1, told=told)
     if task == "masked-pretraining":

@@ -34,7 +34,7 @@ def ledger_of(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
     refuse_unplanned(recipe)
     entries = PLANS[recipe.task](recipe, facts, load)
     start = recipe.model.start
-    if start.freeze and start.thaw_after is None and start.carry == "body":
+    if start.freeze and start.unfreeze_after is None and start.carry == "body":
         entries = [_frozen(entry) if entry.body else entry for entry in entries]
     training = recipe.training
     if (training.consistency or training.adversarial) and recipe.task in PASSES_TWICE:

@@ -31,7 +31,7 @@ def classification(steps: int, *, longest: int = 64, seed: int = 1, **model: Any
     return {
         "task": "classification",
         "seed": seed,
-        "text": {"tokenizer": "words", "vocabulary": 1500, "longest": longest},
+        "text": {"tokenizer": "words", "vocabulary": 1500, "max_length": longest},
         "model": {
             "width": 48,
             "depth": 2,
@@ -51,7 +51,7 @@ def language_modelling(steps: int, *, longest: int = 32, seed: int = 1, **model:
         "task": "language-modelling",
         "seed": seed,
         "data": {"format": "lines"},
-        "text": {"tokenizer": "words", "vocabulary": 1500, "longest": longest},
+        "text": {"tokenizer": "words", "vocabulary": 1500, "max_length": longest},
         "model": {
             "width": 64,
             "depth": 2,
@@ -72,7 +72,7 @@ def pretraining(steps: int, *, seed: int = 1, model: Tables | None = None, **cho
         "task": "masked-pretraining",
         "seed": seed,
         "data": {"format": "text", "holdout": 0.1},
-        "text": {"tokenizer": "words", "vocabulary": 1500, "longest": 64},
+        "text": {"tokenizer": "words", "vocabulary": 1500, "max_length": 64},
         "model": {
             "width": 48,
             "depth": 2,

@@ -28,7 +28,7 @@ def evaluate(
         regard evaluate runs/scenes
         regard evaluate runs/mine --data new.de new.en --json
         regard evaluate runs/reviews-tuned --with runs/reviews-read
-        regard evaluate runs/reviews-tuned --set decoding.baseline=0.5
+        regard evaluate runs/reviews-tuned --set decoding.baseline_weight=0.5
         regard evaluate runs/search --data sts-dev.csv --fields 5,6,4
 
     """

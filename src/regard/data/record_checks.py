@@ -36,7 +36,7 @@ def suspicions(record: Record, *, longest_characters: int, labelled: bool) -> It
 def _of_text(text: str, longest: int) -> Iterator[Suspicion]:
     if len(text) > longest:
         told = f"The text has {len(text):,} characters; over {longest:,} is suspicious."
-        yield Suspicion("long", told, "Cut it into shorter texts, or raise text.longest.")
+        yield Suspicion("long", told, "Cut it into shorter texts, or raise text.max_length.")
     if found := _CONTROL.search(text):
         told = f"The text holds the control character U+{ord(found[0]):04X}."
         yield Suspicion("control", told, "Remove control characters.")

@@ -164,7 +164,7 @@ def _write(
         raise DataError(
             f"a corpus must hold at least one example. Got none that could be kept; "
             f"{overlong} were longer than {longest} tokens.",
-            "Give a file with text in it, or raise text.longest.",
+            "Give a file with text in it, or raise text.max_length.",
         )
     facts = {"format": FORMAT, "fields": len(writers), "kept": kept, "overlong": overlong}
     (folder / "store.json").write_text(json.dumps(facts), encoding="utf-8")

@@ -199,7 +199,7 @@ def _beside(run: Run) -> tuple[str, ...]:
     """Say who else has a say in the run's answers, where one has."""
     decoding = run.recipe.decoding
     others = {
-        "the bag of n-grams": decoding.baseline,
+        "the bag of n-grams": decoding.baseline_weight,
         "labelled texts that are looked up": decoding.neighbours,
     }
     heard = [name for name, say in others.items() if say]

@@ -181,7 +181,7 @@ def translated(run: Run, source: str, target: str | None) -> Sides:
     written = list(sides[1])
     if target is None and answered.ids:
         written = [*answered.ids, written[-1]]
-    most = run.recipe.text.longest
+    most = run.recipe.text.max_length
     if len(written) > most:
         raise UsageError(
             f"a target must fit the model's positions. Got {len(written)} tokens; this model "
@@ -241,7 +241,7 @@ def _gone_on(run: Run, asked: str) -> tuple[str, Any]:
         )
     answered = run.task.answer(run.model, [asked])[0]
     (ids,) = run.task.encode([(asked,)])[0]
-    whole = [*ids[:-1], *answered.ids][: run.recipe.text.longest - 1]
+    whole = [*ids[:-1], *answered.ids][: run.recipe.text.max_length - 1]
     return answered.text, run.task.pad([([*whole, ids[-1]],)])
 
 

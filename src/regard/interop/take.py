@@ -138,7 +138,7 @@ def _recipe(
             "tokenizer": "bert",
             "vocabulary": pieces.tokenizer.size,
             "lowercase": pieces.tokenizer.lowercase,
-            "longest": min(sentences.longest or positions, positions),
+            "max_length": min(sentences.longest or positions, positions),
             "overlong": "head",
         },
     }

@@ -23,7 +23,7 @@ def asked_for(overrides: Iterable[str]) -> dict[str, Any]:
         if not path.startswith("decoding."):
             raise UsageError(
                 f"of a trained model only how it answers can be set. Got --set {path}.",
-                "Set one of [decoding], as in --set decoding.longest=50, or train another run.",
+                "Set one of [decoding], as in --set decoding.max_length=50, or train another run.",
             )
     return tables.get("decoding", {})
 

@@ -34,21 +34,21 @@ class DecodingSettings(Settings):
     """``sample``: choose among the likeliest tokens that together hold this probability."""
     seed: NonNegativeInt | None = None
     """``sample``: draws are derived from it; leave out for the recipe's own."""
-    baseline: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
+    baseline_weight: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
     """Classification: share of the bag-of-n-grams baseline in the answer's log-probability."""
     neighbours: NonNegativeFloat = 0.0
     """Classification: what the labelled texts nearest to a text add to a label's log-probability
     where they agree; 2 is a good beginning, 0 keeps no memory of them."""
-    longest: PositiveInt = 200
+    max_length: PositiveInt = 200
     """The most tokens an answer may have."""
     extra_length: PositiveInt = 50
     """The most tokens an answer may be longer than its source (the 2017 paper)."""
-    longest_share: PositiveFloat | None = None
+    max_length_ratio: PositiveFloat | None = None
     """The most tokens an answer may have as a share of its source's; leave out for no such
     limit."""
-    shortest: NonNegativeInt = 0
+    min_length: NonNegativeInt = 0
     """The fewest tokens an answer has, if it can go on at all."""
-    shortest_share: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
+    min_length_ratio: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
     """The fewest tokens an answer has as a share of its source's."""
     no_repeat: NonNegativeInt = 0
     """Runs of this many tokens come only once in an answer (Paulus et al. 2018 have 3 words); 0
@@ -74,17 +74,17 @@ class DecodingSettings(Settings):
 
     @model_validator(mode="after")
     def _limits_leave_room(self) -> "DecodingSettings":
-        if self.shortest > self.longest:
+        if self.min_length > self.max_length:
             raise Refused(
-                f"decoding.shortest = {self.shortest} is more than decoding.longest = "
-                f"{self.longest}",
-                f"Set shortest to at most {self.longest}",
+                f"decoding.min_length = {self.min_length} is more than decoding.max_length = "
+                f"{self.max_length}",
+                f"Set min_length to at most {self.max_length}",
             )
-        if self.longest_share is not None and self.shortest_share > self.longest_share:
+        if self.max_length_ratio is not None and self.min_length_ratio > self.max_length_ratio:
             raise Refused(
-                f"decoding.shortest_share = {self.shortest_share:g} is more than "
-                f"decoding.longest_share = {self.longest_share:g}",
-                "Set shortest_share to at most the other",
+                f"decoding.min_length_ratio = {self.min_length_ratio:g} is more than "
+                f"decoding.max_length_ratio = {self.max_length_ratio:g}",
+                "Set min_length_ratio to at most the other",
             )
         if self.coverage and self.method != "beam":
             raise Refused(

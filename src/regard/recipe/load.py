@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from regard.errors import RecipeError, UsageError
 from regard.recipe.recipe import Recipe
+from regard.recipe.renamed import translated
 from regard.recipe.settings import REQUIRED, Settings, kind_of, tables_in
 from regard.recipe.shipped import is_shipped, shipped
 from regard.recipe.validation_errors import NOWHERE, Origin, explain_error, syntax_error
@@ -28,13 +29,18 @@ _LARGEST = 1_000_000
 
 
 def load(recipe: str | Path, overrides: Iterable[str] = ()) -> Recipe:
-    """Read a recipe by its file or shipped name, with ``a.b=c`` overrides laid on top."""
+    """Read a recipe by its file, its shipped name or a run's folder.
+
+    ``overrides`` (``a.b=c``) are laid on top. In a run's folder settings may have older names.
+    """
     path = find(recipe)
     text = _read(path)
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise syntax_error(error, text, _short(path)) from None
+    if Path(recipe).is_dir():
+        tables = translated(tables)
     changes = list(overrides)
     for override in changes:
         tables = set_value(tables, override)

@@ -141,7 +141,7 @@ class EmbeddingSettings(Settings):
     """How many vectors the runs of one length share."""
     ngram_dropout: Share = 0.0
     """Share of the runs left out while training, so that they are not merely learned by heart."""
-    ngram_least: PositiveInt = 1
+    ngram_min_count: PositiveInt = 1
     """In how many training texts a run of tokens has to stand to have a vector of its own."""
     ngram_lazy: bool = False
     """Whether a step moves only the vectors of the runs it has read, and weight decay is paid every
@@ -184,7 +184,7 @@ class ModelSettings(Settings):
     """Whether token vectors are multiplied by √width when they enter (the 2017 paper)."""
     dropout: Share = 0.1
     """Share of each part's output dropped while training."""
-    quiet_start: bool = True
+    zero_init: bool = True
     """Whether every part begins by adding nothing: its last matrix starts at zero."""
     writes: Literal["seen", "all"] = "seen"
     """Which tokens can be written: those seen on the target side and single bytes, or all. In a
@@ -216,7 +216,7 @@ class ModelSettings(Settings):
     @model_validator(mode="after")
     def _there_are_runs_to_leave_out(self) -> "ModelSettings":
         chosen = self.embedding
-        for name in ("ngram_dropout", "ngram_lazy", "ngram_least"):
+        for name in ("ngram_dropout", "ngram_lazy", "ngram_min_count"):
             value, plain = getattr(chosen, name), EmbeddingSettings.model_fields[name].default
             # What is begun from may have runs of tokens, though nothing is said of them here.
             if value != plain and chosen.ngrams == 1 and self.start.run is None:

@@ -88,11 +88,11 @@ class Recipe(Settings):
             return self
         if isinstance(place, RelativeSettings) and place.buckets is not None:
             return self
-        if self.text.longest > place.positions:
+        if self.text.max_length > place.positions:
             raise Refused(
-                f"text.longest = {self.text.longest} lets in texts that model.position.positions "
-                f"= {place.positions} cannot number",
-                f"Set text.longest to at most {place.positions}, or give more positions",
+                f"text.max_length = {self.text.max_length} lets in texts that "
+                f"model.position.positions = {place.positions} cannot number",
+                f"Set text.max_length to at most {place.positions}, or give more positions",
             )
         return self
 
@@ -150,13 +150,13 @@ class Recipe(Settings):
             'model.head.pooling = "hops"': model.head.pooling == "hops",
             "training.adversarial": self.training.adversarial > 0,
             "decoding.neighbours": self.decoding.neighbours > 0,
-            "model.embedding.ngram_least": model.embedding.ngram_least > 1,
+            "model.embedding.ngram_min_count": model.embedding.ngram_min_count > 1,
         }
         labels = ("classification", "sentence-pair")
         tasks = {
             "model.documents.read": ("classification",),
             "decoding.neighbours": ("classification",),
-            "model.embedding.ngram_least": (*labels, *OF_DOCUMENTS),
+            "model.embedding.ngram_min_count": (*labels, *OF_DOCUMENTS),
         }
         for name, set_so in asked.items():
             fitting = tasks.get(name, labels)
@@ -176,11 +176,11 @@ class Recipe(Settings):
 
     @model_validator(mode="after")
     def _tokens_are_told_apart_where_all_are_written(self) -> "Recipe":
-        if self.training.softmax != "all" and self.task != "language-modelling":
+        if self.training.softmax != "full" and self.task != "language-modelling":
             raise Refused(
                 f'training.softmax = "{self.training.softmax}" is for language models, but task is '
                 f'"{self.task}"',
-                'Set it to "all", or take it out',
+                'Set it to "full", or take it out',
             )
         return self
 

@@ -16,15 +16,15 @@ class RetrievalSettings(Settings):
     pairs: tuple[Source, ...] = ("crops", "title")
     """Where the pairs to learn from come from: two spans of one document, a title and its
     document, or labelled pairs (judged queries, or a file with two columns)."""
-    asking: tuple[PositiveInt, PositiveInt] = (4, 32)
+    query_length: tuple[PositiveInt, PositiveInt] = (4, 32)
     """``crops``: fewest and most tokens of the span that asks."""
-    answering: tuple[PositiveInt, PositiveInt] = (32, 128)
+    document_length: tuple[PositiveInt, PositiveInt] = (32, 128)
     """Fewest and most tokens of the span of a document that answers."""
     deletion: Share = 0.1
     """``crops``: share of the tokens left out of either span, so that words alone do not match."""
     temperature: PositiveFloat = 0.05
     """What cosines are divided by before they compete; lower lets near misses count for more."""
-    both_ways: bool = True
+    symmetric: bool = True
     """Whether documents also have to find what asks for them."""
     hard_negatives: NonNegativeInt = 0
     """Wrong documents that BM25 ranks high, added to each pair's competitors."""
@@ -46,7 +46,7 @@ class RetrievalSettings(Settings):
                 f"retrieval.pairs must name at least one source, each once; got {list(self.pairs)}",
                 'Write for instance ["crops", "title"]',
             )
-        for name in ("asking", "answering"):
+        for name in ("query_length", "document_length"):
             fewest, most = getattr(self, name)
             if fewest > most:
                 raise Refused(

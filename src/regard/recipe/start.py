@@ -16,9 +16,9 @@ class StartSettings(Settings):
     """What is carried over from that run: the whole body, or its table of tokens alone."""
     freeze: bool = False
     """Whether what was carried over stays as it is, so that only the new parts learn."""
-    thaw_after: NonNegativeFloat | None = None
+    unfreeze_after: NonNegativeFloat | None = None
     """``freeze``: epochs after which the carried parts learn too; leave out for never."""
-    layer_rate: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
+    layer_decay: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
     """Share of the rate at which each carried layer learns, of that of the layer above it."""
     imported: str | None = None
     """Folder that `regard import` took the parameters from; only that verb writes this."""
@@ -27,7 +27,7 @@ class StartSettings(Settings):
 
     @model_validator(mode="after")
     def _what_is_frozen_was_carried(self) -> "StartSettings":
-        neutral = {"carry": "body", "freeze": False, "layer_rate": 1.0}
+        neutral = {"carry": "body", "freeze": False, "layer_decay": 1.0}
         for name, value in neutral.items():
             if self.run is None and getattr(self, name) != value:
                 raise Refused(
@@ -45,10 +45,10 @@ class StartSettings(Settings):
                 "model.start.lexicon and model.start.run both say where the table of tokens begins",
                 "Set lexicon to false, or take run out",
             )
-        if self.thaw_after is not None and not self.freeze:
+        if self.unfreeze_after is not None and not self.freeze:
             raise Refused(
-                f"model.start.thaw_after = {self.thaw_after:g} has no effect while "
+                f"model.start.unfreeze_after = {self.unfreeze_after:g} has no effect while "
                 "model.start.freeze is false",
-                "Set freeze to true, or take thaw_after out",
+                "Set freeze to true, or take unfreeze_after out",
             )
         return self

@@ -21,7 +21,7 @@ class TextSettings(Settings):
     """BPE-dropout: the share of merges skipped at random while training, so pieces vary."""
     sample_bytes: PositiveInt = 50_000_000
     """The most text the tokenizer is trained on, drawn evenly from the whole."""
-    longest: PositiveInt = 256
+    max_length: PositiveInt = 256
     """The most tokens one text may have, or the length of a language model's windows."""
     overlong: Literal["leave-out", "head", "head-tail", "windows"] = "leave-out"
     """What is done with a longer text in training: it is left out and counted; for labelled texts

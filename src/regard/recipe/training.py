@@ -115,7 +115,7 @@ class TrainingSettings(Settings):
     """Parts each step is cut into (a power of two); processes share them out."""
     label_smoothing: Share = 0.1
     """Share of the target's probability spread over the whole vocabulary."""
-    softmax: Literal["all", "step"] = "all"
+    softmax: Literal["full", "sampled"] = "full"
     """Language models: whether a token is told from all that can be written or, faster where the
     vocabulary is large, from those that its own step asks for (Jean et al. 2015); cut into shards,
     those of its shard, so that their number matters. Scores are always over all."""
@@ -140,7 +140,7 @@ class TrainingSettings(Settings):
     """Which parameters become the model: the last, or the best on ``valid`` by its metric."""
     evaluations: PositiveInt = 10
     """How often, spread evenly over the budget, the model is measured on ``valid``."""
-    first_look: bool = False
+    evaluate_first: bool = False
     """Whether it is also measured before its first step."""
     checkpoints: PositiveInt = 10
     """How often, spread evenly over the budget, everything is saved for ``--resume``."""

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from regard.errors import RecipeError
+from regard.recipe.renamed import RENAMED, VALUES
 from regard.recipe.settings import REQUIRED, Line, Refused, Settings, lines
 
 _SHOWN = 3
@@ -143,6 +144,8 @@ def _unknown(path: str, known: list[Line]) -> tuple[str, str]:
             f"{path} belongs to {table}.kind {owners}, and another kind is chosen",
             f"Take {path} out, or choose its kind.",
         )
+    if path in RENAMED:
+        return f"{path} is now called {RENAMED[path]}", f"Write {RENAMED[path]} instead."
     return f"{path} is unknown", _offer(path, known)
 
 
@@ -159,6 +162,9 @@ def _offer(path: str, known: list[Line]) -> str:
 
 def _no_such_choice(path: str, problem: ErrorDetails, known: list[Line]) -> tuple[str, str]:
     context = problem.get("ctx", {})
+    if new := VALUES.get(path, {}).get(str(problem["input"])):
+        was = _written(problem["input"])
+        return f'{path} = {was} is now called "{new}"', f'Write {path} = "{new}".'
     got = context.get("tag", problem["input"])
     choices = re.findall(r"'([^']*)'", context.get("expected_tags") or context["expected"])
     meant = get_close_matches(str(got), choices, n=1)

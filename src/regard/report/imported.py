@@ -27,7 +27,7 @@ def report_data(run: Run) -> ReportData:
         recipe=[
             ("task", run.recipe.task),
             ("tokenizer", f"{run.recipe.text.tokenizer}, {run.tokenizer.size:,} tokens"),
-            ("longest text", f"{run.recipe.text.longest} tokens"),
+            ("longest text", f"{run.recipe.text.max_length} tokens"),
             ("width", str(model.width)),
             ("blocks", str(model.depth)),
             ("position", model.position.kind),

@@ -138,7 +138,7 @@ class Task(ABC):
     @property
     def longest(self) -> int | None:
         """The most ids an example's field may have in the store; None for any number."""
-        return self.recipe.text.longest
+        return self.recipe.text.max_length
 
     @property
     def encoded_by(self) -> tuple[str, ...]:
@@ -194,7 +194,7 @@ class Task(ABC):
     def asked(self, text: str) -> Batch:
         """Put a text as it is read when it is asked, for whoever listens to the taps."""
         rows = self.encode([(text,)])
-        most = self.recipe.text.longest
+        most = self.recipe.text.max_length
         if len(rows[0][0]) > most:
             raise UsageError(
                 f"a text must fit what the model reads at once. Got {len(rows[0][0])} tokens; it "

@@ -16,7 +16,7 @@ from regard.recipe.load import make
 from regard.recipe.recipe import ENCODER_DECODERS, Recipe
 from regard.recipe.settings import Settings, shown
 
-TEXT = ("tokenizer", "vocabulary", "lowercase", "sample_bytes", "longest")
+TEXT = ("tokenizer", "vocabulary", "lowercase", "sample_bytes", "max_length")
 EMBEDDING = ("width", "scaled_embedding", "embedding")
 BODY = (
     *EMBEDDING,
@@ -36,12 +36,12 @@ OWN = {"model.mixer.dropout"}
 """Never taken from the other run."""
 MAY_DIFFER = {
     "text.sample_bytes",
-    "text.longest",
+    "text.max_length",
     "model.mixer.dropout",
     "model.mixer.window",
     "model.embedding.ngram_dropout",
     "model.embedding.ngram_lazy",
-    "model.embedding.ngram_least",
+    "model.embedding.ngram_min_count",
     "model.embedding.segments",
     "model.causal",
     "model.copying",

@@ -58,7 +58,7 @@ class Loop:
         standing, settings = self.state.standing, self.recipe.training
         measure_at = spread(settings.evaluations, self.steps)
         save_at = spread(settings.checkpoints, self.steps)
-        if settings.first_look and not standing.step:
+        if settings.evaluate_first and not standing.step:
             self._measure()
         with StopRequest() as stop:
             while standing.step < self.steps and not self._patience_is_out():

@@ -1,7 +1,7 @@
 """Where a training begins: at random, or from another run; and how the carried parts learn.
 
     rate of block n of L    rate · r^(L-1-n)    of the embedding    rate · r^L    of heads    rate
-    frozen at step s        while s < thaw_after · steps per epoch
+    frozen at step s        while s < unfreeze_after · steps per epoch
 
 Both follow from the recipe and the step alone, so that a resumed run does the same. The other run
 is read once, before the first step: a run that goes on does not need it.
@@ -89,7 +89,7 @@ def begin_from(model: nn.Module, recipe: Recipe) -> Began | None:
 
 def is_frozen(settings: StartSettings, step: int, *, steps_per_epoch: int) -> bool:
     """Whether the carried parameters stay as they are at a step."""
-    thaw = settings.thaw_after
+    thaw = settings.unfreeze_after
     return settings.freeze and (thaw is None or step < thaw * steps_per_epoch)
 
 

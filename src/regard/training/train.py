@@ -88,7 +88,7 @@ def _fresh_state(
     model = prepared.task.build()
     prepared.task.begin(model, prepared.store)
     began = began or begin_from(model, recipe)
-    shares = layer_shares(began.names, recipe.model.start.layer_rate) if began else {}
+    shares = layer_shares(began.names, recipe.model.start.layer_decay) if began else {}
     optimizers = make_optimizers(model, recipe.training.optimizer, shares=shares)
     return State(model, optimizers, ema=recipe.training.ema), began
 
@@ -98,7 +98,7 @@ def _count_steps(recipe: Recipe, prepared: Prepared, began: Began | None, watche
         watcher.say("timing a few steps to turn the time budget into a number of steps")
         state, _ = _fresh_state(recipe, prepared, began)
         # Where carried parts thaw one day, steps are timed as if they had: time is never overrun.
-        carried = began.names if began and recipe.model.start.thaw_after is None else ()
+        carried = began.names if began and recipe.model.start.unfreeze_after is None else ()
         stepper = Stepper(
             recipe, prepared.task, prepared.store, prepared.stream, steps=1000, carried=carried
         )

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from regard.tasks.baselines import calibration
 from regard.tasks.baselines.bag_of_ngrams import cross_entropy, fit
 from regard.tasks.baselines.calibration import FEWEST, calibrate, fit_calibrated
 from regard.tasks.baselines.hashed_ngrams import bags
-from regard.tasks.labelling import calibration
 
 RANDOM = np.random.default_rng(3)
 

@@ -177,7 +177,7 @@ def beside(**decoding):
 
 def test_answers_are_shares_of_network_and_bag_and_what_neighbours_add():
     network, asked = torch.tensor([[0.3, -0.7]]), [("Alien again",)]
-    plain, joined = beside(baseline=0.25), beside(baseline=0.25, neighbours=3.0)
+    plain, joined = beside(baseline_weight=0.25), beside(baseline_weight=0.25, neighbours=3.0)
     without, all_three = plain.join(network, asked), joined.join(network, asked)
     assert without.heard is None and without.looked == [[]]
     torch.testing.assert_close(without.all, 0.75 * network + 0.25 * without.bag)

@@ -47,7 +47,14 @@ def rows(padded):
 @pytest.mark.parametrize("seed", range(5))
 def test_two_spans_of_one_document_ask_and_answer(draw, seed):
     examples = [document(number) for number in range(1, 8)]
-    batch = draw(examples, seed, pairs=("crops",), asking=(3, 7), answering=(11, 13), deletion=0.0)
+    batch = draw(
+        examples,
+        seed,
+        pairs=("crops",),
+        query_length=(3, 7),
+        document_length=(11, 13),
+        deletion=0.0,
+    )
     for number, asked, answer in zip(range(1, 8), *map(rows, batch.fields[:2]), strict=True):
         for ids, (fewest, most) in ((asked, (3, 7)), (answer, (11, 13))):
             assert ids[0] == special.CLS and ids[-1] == special.SEP
@@ -61,7 +68,12 @@ def test_two_spans_of_one_document_ask_and_answer(draw, seed):
 def test_a_share_of_the_tokens_is_left_out(draw):
     examples = [document(number, words=400) for number in range(1, 30)]
     batch = draw(
-        examples, pairs=("crops",), asking=(5, 5), answering=(200, 200), deletion=0.25, longest=300
+        examples,
+        pairs=("crops",),
+        query_length=(5, 5),
+        document_length=(200, 200),
+        deletion=0.25,
+        longest=300,
     )
     kept = np.mean([len(row) - 2 for row in rows(batch.fields[1])]) / 200
     assert 0.72 < kept < 0.78
@@ -69,18 +81,18 @@ def test_a_share_of_the_tokens_is_left_out(draw):
 
 def test_a_title_asks_for_a_span_of_its_body(draw):
     examples = [document(number, TITLED) for number in range(1, 12)]
-    batch = draw(examples, pairs=("title",), answering=(7, 9))
+    batch = draw(examples, pairs=("title",), document_length=(7, 9))
     for number, asked, answer in zip(range(1, 12), *map(rows, batch.fields[:2]), strict=True):
         assert asked[1:-1] == list(examples[number - 1][0])
         assert set(answer[1:-1]) <= set(examples[number - 1][1]) and 7 <= len(answer) - 2 <= 9
-    both = draw(examples * 9, pairs=("crops", "title"), asking=(3, 4), deletion=0.0)
+    both = draw(examples * 9, pairs=("crops", "title"), query_length=(3, 4), deletion=0.0)
     lengths = [len(row) - 2 for row in rows(both.fields[0])]
     assert lengths.count(5) > 30 and len(lengths) - lengths.count(5) > 30
 
 
 def test_a_query_asks_for_the_beginning_of_its_document(draw):
     examples = [(range(7, 12), range(50, 90), [LABELLED, 1, 2, 3])]
-    batch = draw(examples, pairs=("labelled",), answering=(3, 17), deletion=0.5)
+    batch = draw(examples, pairs=("labelled",), document_length=(3, 17), deletion=0.5)
     assert rows(batch.fields[0]) == [[special.CLS, *range(7, 12), special.SEP]]
     assert rows(batch.fields[1]) == [[special.CLS, *range(50, 67), special.SEP]]
     assert rows(batch.fields[2]) == [[1, 2, 3]]
@@ -125,15 +137,15 @@ class Known(BiEncoder):
         return self.vectors[len(ids)]
 
 
-@pytest.mark.parametrize("both_ways", [False, True])
-def test_the_loss_is_its_equation(both_ways):
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_the_loss_is_its_equation(symmetric):
     torch.manual_seed(6)
     asked, answers = (
         torch.nn.functional.normalize(torch.randn(n, 5, dtype=torch.double), dim=1) for n in (3, 7)
     )
     vectors = {3: asked, 7: answers}
     task = Retrieval.__new__(Retrieval)
-    task.settings = RetrievalSettings(temperature=0.3, both_ways=both_ways)
+    task.settings = RetrievalSettings(temperature=0.3, symmetric=symmetric)
     padded = Padded(torch.zeros(3, 2, dtype=torch.long), torch.full((3,), 2))
     wide = Padded(torch.zeros(7, 2, dtype=torch.long), torch.full((7,), 2))
     also = Padded(torch.tensor([[1, 2], [2, -1], [3, -1]]), torch.tensor([2, 1, 1]))
@@ -144,6 +156,6 @@ def test_the_loss_is_its_equation(both_ways):
     scores[0, 1] = 0.0  # document 2 answers question 1 too
     forth = -sum((scores[n, n] / scores[n].sum()).log() for n in range(3))
     back = -sum((scores[n, n] / scores[:, n].sum()).log() for n in range(3))
-    expected = (forth + back) / 2 if both_ways else forth
+    expected = (forth + back) / 2 if symmetric else forth
     assert lost.smoothed.item() == pytest.approx(expected.item(), rel=1e-12)
     assert lost.plain == pytest.approx(forth.item()) and lost.tokens == 3

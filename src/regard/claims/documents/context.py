@@ -17,7 +17,7 @@ def _han(seed: int = 1, **documents: Any) -> Run:  # noqa: ANN401
     tables: dict[str, Any] = {
         "task": "classification",
         "seed": seed,
-        "text": {"tokenizer": "words", "vocabulary": 2000, "longest": 512},
+        "text": {"tokenizer": "words", "vocabulary": 2000, "max_length": 512},
         "model": {
             "width": 32,
             "states": 32,

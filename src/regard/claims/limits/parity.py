@@ -148,7 +148,7 @@ def _influence() -> Measured:
         feed_forward=64,
         dropout=0.0,
         norm="layer",
-        quiet_start=False,
+        zero_init=False,
         mixer=AttentionSettings(heads=4),
         head=HeadSettings(pooling="first", dropout=0.0),
     )

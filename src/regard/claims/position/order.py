@@ -148,7 +148,7 @@ _SMALL: dict[str, Any] = {
     "depth": 2,
     "feed_forward": 23,
     "dropout": 0.0,
-    "quiet_start": False,
+    "zero_init": False,
     "mixer": AttentionSettings(heads=2),
 }
 

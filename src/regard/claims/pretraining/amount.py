@@ -18,7 +18,7 @@ def _tables(task: str, steps: int, rate: float, *, seed: int = 1) -> dict[str, A
     return {
         "task": task,
         "seed": seed,
-        "text": {"tokenizer": "words", "vocabulary": 1500, "longest": 64},
+        "text": {"tokenizer": "words", "vocabulary": 1500, "max_length": 64},
         "model": {
             "width": 48,
             "depth": 0,

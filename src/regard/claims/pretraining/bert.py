@@ -47,7 +47,7 @@ def settings(layers: int, width: int, heads: int, **more: Any) -> ModelSettings:
         "norm_order": "post",
         "biases": True,
         "scaled_embedding": False,
-        "quiet_start": False,
+        "zero_init": False,
         "dropout": 0.0,
         "position": LearnedSettings(kind="learned", positions=512),
         "embedding": EmbeddingSettings(segments=2, norm=True),

@@ -17,7 +17,7 @@ TRANSFERS = {"fine-tuned": ("mean", False), "frozen": ("attention", True)}
 def body(masked_as: tuple[float, float, float] = (0.8, 0.1, 0.1)) -> Run:
     """Pretrain a small body on 3,000 reviews without their ratings, or open it again."""
     tables = pretraining(1200, mask=0.3, masked_as=list(masked_as))
-    tables["text"]["longest"] = 40  # one review
+    tables["text"]["max_length"] = 40  # one review
     tables["training"]["batch_tokens"] = 1024
     rows = agreeing(3000, 4, seed=1)
     return trial("masked", tables, {"train.txt": documents(sentences for sentences, _ in rows)})
@@ -136,7 +136,7 @@ def _blind() -> Measured:
             blind_masks=blind,
         )
         tables["data"] = {"format": "lines"}
-        tables["text"]["longest"] = 18  # a line, and what opens and closes it
+        tables["text"]["max_length"] = 18  # a line, and what opens and closes it
         tables["training"]["batch_tokens"] = 1024
         run = trial(f"autoencoder-{name}", tables, {"train.txt": train, "valid.txt": valid})
         scores[name] = run.metrics["valid"]["metrics"]

@@ -104,7 +104,7 @@ def _autoencoder() -> Measured:
         decoder_depth=1,
         feed_forward=37,
         dropout=0.0,
-        quiet_start=False,
+        zero_init=False,
         mixer=AttentionSettings(heads=2),
         position=SinusoidalSettings(),
     )

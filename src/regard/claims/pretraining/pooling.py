@@ -124,7 +124,7 @@ def _writing() -> dict[str, Any]:
     return {
         "task": "translation",
         "data": {"format": "parallel"},
-        "text": {"tokenizer": "words", "vocabulary": 1500, "longest": 128},
+        "text": {"tokenizer": "words", "vocabulary": 1500, "max_length": 128},
         "model": {
             "width": 48,
             "depth": 1,

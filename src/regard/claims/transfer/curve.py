@@ -36,7 +36,7 @@ def _curve(kind: str, seed: int) -> list[float]:
         1, longest=64, seed=seed, causal=True, head={"pooling": "last", "dropout": 0.0}
     )
     tables["training"] = training(
-        1, budget=f"{EPOCHS} epochs", evaluations=EPOCHS, first_look=True, batch_tokens=512
+        1, budget=f"{EPOCHS} epochs", evaluations=EPOCHS, evaluate_first=True, batch_tokens=512
     )
     tables["training"]["optimizer"]["rate"] = 1e-2 if kind == "frozen" else 1e-3
     if kind != "random":

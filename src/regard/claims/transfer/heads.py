@@ -27,7 +27,7 @@ def _replaced() -> Measured:
         feed_forward=37,
         dropout=0.0,
         tied=False,
-        quiet_start=False,
+        zero_init=False,
         causal=True,
         mixer=AttentionSettings(heads=2),
     )

@@ -73,7 +73,7 @@ def _whole() -> Measured:
                 depth=2,
                 feed_forward=INNER,
                 dropout=0.0,
-                quiet_start=False,
+                zero_init=False,
                 tied=False,
                 mixer=AttentionSettings(heads=HEADS),
             ),

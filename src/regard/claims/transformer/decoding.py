@@ -75,7 +75,7 @@ def _model(seed: int) -> LanguageModel:
         depth=1,
         feed_forward=8,
         dropout=0.0,
-        quiet_start=False,
+        zero_init=False,
         mixer=AttentionSettings(heads=1),
     )
     model = language_model(settings, TOKENS)

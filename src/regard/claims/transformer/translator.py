@@ -45,7 +45,7 @@ def translator(smoothing: float = 0.1, *, average: int = 0, seed: int = 1) -> Ru
     tables: dict[str, Any] = {
         "task": "translation",
         "seed": seed,
-        "text": {"vocabulary": 2000, "longest": 64},
+        "text": {"vocabulary": 2000, "max_length": 64},
         "model": {
             "width": 96,
             "depth": 2,

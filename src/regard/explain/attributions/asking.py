@@ -153,7 +153,7 @@ def _of_an_ending(
     run: Run, model: LanguageModel, asked: str, *, go_on: bool, pieces: bool
 ) -> Question:
     task, (ids,) = run.task, run.task.encode([(asked,)])[0]
-    boundary, most = ids[-1], run.recipe.text.longest
+    boundary, most = ids[-1], run.recipe.text.max_length
     prompt, ending = _prompt_and_ending(run, asked, ids[:-1], go_on=go_on)
     if len(prompt) + 1 > most:
         raise UsageError(

@@ -130,7 +130,7 @@ def analyse(run: Run, files: Sequence[str]) -> HeadAnalysis:
 
 def _fitting(run: Run, examples: Examples) -> list[tuple[list[int], ...]]:
     """Encode examples; what is longer than the model reads is cut, or left out of a translation."""
-    most = run.recipe.text.longest
+    most = run.recipe.text.max_length
     rows = run.task.encode([tuple(one) for one in examples])
     if run.recipe.task in ("translation", "summarization"):
         return [row for row in rows if all(len(field) <= most for field in row)]

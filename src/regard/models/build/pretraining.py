@@ -11,8 +11,8 @@ from regard.models.masked_autoencoder import LightDecoder, MaskedAutoencoder
 from regard.models.parameters import draw_parameters
 from regard.models.replaced_tokens import ReplacedHead, ReplacedTokens
 from regard.recipe.model import ModelSettings
-from regard.recipe.scaled_settings import generator_of, light_decoder_of
 from regard.recipe.pretraining import PretrainingSettings
+from regard.recipe.scaled_settings import generator_of, light_decoder_of
 
 
 def pretraining_model(
@@ -32,7 +32,7 @@ def bert(settings: ModelSettings, tokens: int, *, pairs: bool) -> Bert:
     model = Bert(
         trunk, token_head(settings, trunk.reading, tokens), _pair_head(settings) if pairs else None
     )
-    draw_parameters(model, width=settings.width, quiet=settings.quiet_start)
+    draw_parameters(model, width=settings.width, quiet=settings.zero_init)
     return model
 
 
@@ -44,7 +44,7 @@ def replaced_tokens(
     trunk, head = body(settings, tokens, looks_ahead=True), ReplacedHead(settings.width)
     pair_head = None if pretraining.pairs == "none" else _pair_head(settings)
     fresh = nn.ModuleList([trunk, head] if pair_head is None else [trunk, head, pair_head])
-    draw_parameters(fresh, width=settings.width, quiet=settings.quiet_start)
+    draw_parameters(fresh, width=settings.width, quiet=settings.zero_init)
     return ReplacedTokens(generator, trunk, head, pair_head)
 
 
@@ -62,7 +62,7 @@ def masked_autoencoder(
         blind=pretraining.blind_masks,
     )
     model = MaskedAutoencoder(trunk, decoder, token_head(settings, trunk.reading, tokens))
-    draw_parameters(model, width=settings.width, quiet=settings.quiet_start)
+    draw_parameters(model, width=settings.width, quiet=settings.zero_init)
     return model
 
 

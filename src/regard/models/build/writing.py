@@ -22,8 +22,8 @@ def transformer(settings: ModelSettings, tokens: int) -> Transformer:
         token_head(settings, writing, tokens),
         Copying(settings.width) if settings.copying else None,
     )
-    draw_parameters(model, width=settings.width, quiet=settings.quiet_start)
-    if model.copying is not None and settings.quiet_start:
+    draw_parameters(model, width=settings.width, quiet=settings.zero_init)
+    if model.copying is not None and settings.zero_init:
         model.copying.begin_by_going_on()
     return model
 
@@ -32,7 +32,7 @@ def language_model(settings: ModelSettings, tokens: int) -> LanguageModel:
     """Build a causal body with a head that writes ``tokens``."""
     trunk = body(settings, tokens, looks_ahead=False)
     model = LanguageModel(trunk, token_head(settings, trunk.reading, tokens))
-    draw_parameters(model, width=settings.width, quiet=settings.quiet_start)
+    draw_parameters(model, width=settings.width, quiet=settings.zero_init)
     return model
 
 

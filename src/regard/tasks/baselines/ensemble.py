@@ -100,7 +100,7 @@ class Beside:
         """Add what other networks, bag and neighbours say to what the network says."""
         said = [network, *(ask(texts) for ask in self.networks)]
         network = torch.stack(said).mean(dim=0)
-        share = self.settings.baseline if self.bag else 0.0
+        share = self.settings.baseline_weight if self.bag else 0.0
         bag = logits_of(self.bag, self.labels, self.see(texts)) if self.bag else None
         heard, looked = self._heard(texts)
         added = 0.0 if heard is None else heard
@@ -123,7 +123,7 @@ class Beside:
             every["networks"] = answers.network
         if answers.heard is not None:
             every["neighbours"] = answers.heard
-        joined = len(every) > 1 or (self.bag is not None and self.settings.baseline > 0)
+        joined = len(every) > 1 or (self.bag is not None and self.settings.baseline_weight > 0)
         return every if joined else {}
 
     def _heard(self, texts: Sequence[Texts]) -> tuple[Logits | None, list[Looked]]:

@@ -48,11 +48,11 @@ class Classification(Labelled):
         settings = self.recipe.text
         cuts = {"head": head, "head-tail": self.head_tail}
         cut = cuts.get(settings.overlong)
-        return _marked(cut(tokens[0], settings.longest - MARKS) if cut else tokens[0])
+        return _marked(cut(tokens[0], settings.max_length - MARKS) if cut else tokens[0])
 
     def rows(self, tokens: Tokens) -> list[list[int]]:
         settings = self.recipe.text
-        most = settings.longest - MARKS
+        most = settings.max_length - MARKS
         if settings.overlong == "windows":
             return [_marked(window) for window in windows(tokens[0], most)]
         cut = self.head_tail if settings.overlong == "head-tail" else head

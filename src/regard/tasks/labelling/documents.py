@@ -3,7 +3,7 @@
     [CLS] sentence [SEP] sentence [SEP] … [SEP]
 
 A sentence longer than the model reads at once is read as several of about the same length, so that
-a document without a full stop is a document all the same; ``text.longest`` bounds the whole.
+a document without a full stop is a document all the same; ``text.max_length`` bounds the whole.
 """
 
 from collections.abc import Iterator, Sequence

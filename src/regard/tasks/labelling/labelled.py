@@ -85,18 +85,18 @@ class Labelled(Task):
     @property
     def longest(self) -> int | None:
         text = self.recipe.text
-        return None if text.overlong == "windows" else text.longest
+        return None if text.overlong == "windows" else text.max_length
 
     @property
     def encoded_by(self) -> tuple[str, ...]:
         data, text = self.recipe.data, self.recipe.text
         told = "\0".join(data.labels) if data.labels else str(data.score_range)
-        cut = (text.overlong, str(text.longest), *self.cut_by)
+        cut = (text.overlong, str(text.max_length), *self.cut_by)
         return ("labels first", told, data.label_separator, *cut)
 
     def stream(self, store: Store) -> Stream:
         settings = self.recipe.training
-        fitted = Fitted(store, self.recipe.text.longest)
+        fitted = Fitted(store, self.recipe.text.max_length)
         return Stream(fitted, seed=self.recipe.seed, batch_tokens=settings.batch_tokens)
 
     @abstractmethod
@@ -128,7 +128,7 @@ class Labelled(Task):
 
     def begin(self, model: Reader, store: Store) -> None:
         """Count runs of tokens, and the labels where they are to count the same in sum."""
-        know_runs(model, store.rows(1), least=self.recipe.model.embedding.ngram_least)
+        know_runs(model, store.rows(1), least=self.recipe.model.embedding.ngram_min_count)
         if self.recipe.training.class_weights == "balanced":
             every = [store[number][0].tolist() for number in range(len(store))]
             self.shares = self.labels.targets(every).mean(dim=0)
@@ -149,7 +149,7 @@ class Labelled(Task):
 
     def _varied(self, row: list[int], rng: np.random.Generator) -> list[int]:
         """Cut a row's words anew where that is asked for, and the row where it is too long."""
-        longest = self.recipe.text.longest
+        longest = self.recipe.text.max_length
         if len(row) > longest:
             row = [special.CLS, *drawn(row[1:-1], longest - 2, rng), special.SEP]
         if self.dropout is None:
@@ -269,10 +269,10 @@ class Labelled(Task):
     def _lost(self, tokens: Tokens, *, cut: bool) -> int:
         """Count the tokens that are not read; where the recipe keeps no part, ask before."""
         settings, length = self.recipe.text, len(self.stored(tokens))
-        if settings.overlong == "leave-out" and length > settings.longest and not cut:
+        if settings.overlong == "leave-out" and length > settings.max_length and not cut:
             raise UsageError(
                 f"a text must fit what the model reads. Got {length} tokens; this model reads "
-                f"at most {settings.longest}.",
+                f"at most {settings.max_length}.",
                 "Shorten the text, or allow cutting it with --truncate.",
             )
         marks = len(tokens) + 1

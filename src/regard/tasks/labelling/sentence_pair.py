@@ -66,7 +66,7 @@ class SentencePair(Labelled):
 
     def _fitted(self, tokens: Tokens) -> list[int]:
         first, second = tokens
-        room = self.recipe.text.longest - MARKS
+        room = self.recipe.text.max_length - MARKS
         kept = min(len(first), max(room - len(second), (room + 1) // 2))
         return _joined((first[:kept], second[: room - kept]))
 

@@ -71,8 +71,8 @@ class Continuation:
         settings, rows = self.settings, len(prompts)
         ids = torch.tensor(prompts, dtype=torch.long).view(rows, -1)
         steps = model.steps(ids, context=self.context)
-        most = min(settings.longest, quick_tokens or settings.longest)
-        least = min(settings.shortest, most - 1)
+        most = min(settings.max_length, quick_tokens or settings.max_length)
+        least = min(settings.min_length, most - 1)
         limits = Limits(
             special.END,
             special.END,

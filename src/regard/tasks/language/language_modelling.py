@@ -47,7 +47,7 @@ class LanguageModelling(Task):
     """What comes next, by a causal model.
 
     Args:
-        recipe: The whole recipe; ``text.longest`` is the length of a window.
+        recipe: The whole recipe; ``text.max_length`` is the length of a window.
         tokenizer: Between texts and ids.
 
     """
@@ -57,7 +57,7 @@ class LanguageModelling(Task):
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
         super().__init__(recipe, tokenizer)
-        self.context = recipe.text.longest
+        self.context = recipe.text.max_length
         self.order = ORDERS.get(tokenizer.kind, 5)
         self.baseline = f"an n-gram model of order {self.order} (interpolated Kneser-Ney)"
         self._ngrams: NgramModel | None = None
@@ -100,9 +100,9 @@ class LanguageModelling(Task):
         length = store.tokens - 1  # nothing is learned from the very last token of ending
         if length < self.context:
             raise DataError(
-                f"a text to learn from must fill a window. Got {length:,} tokens; text.longest "
+                f"a text to learn from must fill a window. Got {length:,} tokens; text.max_length "
                 f"asks for windows of {self.context:,}.",
-                f"Give more text, or set text.longest to at most {max(1, length // 2):,}.",
+                f"Give more text, or set text.max_length to at most {max(1, length // 2):,}.",
             )
         training = self.recipe.training
         return Windows(
@@ -139,7 +139,7 @@ class LanguageModelling(Task):
             written = np.flatnonzero(seen)
             model.head.write_only(torch.from_numpy(written))
             counts = counts[written]
-        if self.recipe.training.softmax == "step":
+        if self.recipe.training.softmax == "sampled":
             self._shares = torch.from_numpy(counts / counts.sum())
 
     def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:

@@ -62,7 +62,7 @@ class DocumentPretraining(WholeDocuments):
 
     def stream(self, store: Store) -> Stream:
         settings = self.recipe.training
-        fitted = Fitted(store, self.recipe.text.longest)
+        fitted = Fitted(store, self.recipe.text.max_length)
         return Stream(fitted, seed=self.recipe.seed, batch_tokens=settings.batch_tokens)
 
     def build(self) -> Classifier:
@@ -72,7 +72,7 @@ class DocumentPretraining(WholeDocuments):
 
     def begin(self, model: Classifier, store: Store) -> None:
         """Let the first guess be by frequency alone, and rare runs have no vector."""
-        know_runs(model, store.rows(0), least=self.recipe.model.embedding.ngram_least)
+        know_runs(model, store.rows(0), least=self.recipe.model.embedding.ngram_min_count)
         counts = torch.ones(self.tokenizer.size)
         counts += torch.from_numpy(np.bincount(store.flat(0), minlength=self.tokenizer.size))
         self.frequencies = counts / counts.sum()
@@ -99,7 +99,7 @@ class DocumentPretraining(WholeDocuments):
         start = int(rng.integers(len(ids) - size + 1))
         other = np.asarray(ids[start : start + size])
         before, after = ids[:start], ids[start + size :]
-        read = drawn(max(before, after, key=len), self.recipe.text.longest - 2, rng)
+        read = drawn(max(before, after, key=len), self.recipe.text.max_length - 2, rng)
         kept = keep(self.frequencies[torch.from_numpy(other)]).numpy() > rng.random(size)
         return Parted(closed(read), other[kept].tolist())
 

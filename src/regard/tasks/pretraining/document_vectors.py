@@ -77,12 +77,12 @@ class DocumentVectorLearning(WholeDocuments):
     def build(self) -> DocumentVectors:
         settings = self.recipe.model
         model = DocumentVectors(body(settings, self.tokenizer.size, looks_ahead=True))
-        draw_parameters(model, width=settings.width, quiet=settings.quiet_start)
+        draw_parameters(model, width=settings.width, quiet=settings.zero_init)
         return model
 
     def begin(self, model: DocumentVectors, store: Store) -> None:
         """Count the runs, and give every document a vector."""
-        know_runs(model, store.rows(0), least=self.recipe.model.embedding.ngram_least)
+        know_runs(model, store.rows(0), least=self.recipe.model.embedding.ngram_min_count)
         self.learner = model
         counts = np.zeros(sum(map(len, model.tables)), dtype=np.int64)
         for texts in chunks(store.rows(0)):

@@ -79,7 +79,7 @@ class MaskedPretraining(Task):
     @property
     def window(self) -> int:
         """Tokens of a text in one row, beside [CLS] and [SEP]."""
-        return max(1, self.recipe.text.longest - 2)
+        return max(1, self.recipe.text.max_length - 2)
 
     def build(self) -> nn.Module:
         return pretraining_model(self.recipe.model, self.tokenizer.size, self.settings)
@@ -126,7 +126,7 @@ class MaskedPretraining(Task):
         return self._corpus(fields, documents)
 
     def _corpus(self, fields: list[NDArray[np.uint32]], documents: NDArray[np.int64]) -> Corpus:
-        longest = self.recipe.text.longest
+        longest = self.recipe.text.max_length
         if self.settings.pairs == "none":
             return Spans(fields[0], longest=longest)
         sentences, ids = fields
@@ -234,7 +234,7 @@ class MaskedPretraining(Task):
 
     def _questions(self, examples: Sequence[tuple[str, ...]], most: int) -> list[Batch]:
         """Hide something in rows spread over the examples, always in the same way."""
-        corpus, longest = self.corpus_of(examples), self.recipe.text.longest
+        corpus, longest = self.corpus_of(examples), self.recipe.text.max_length
         numbers = corpus.every()
         wanted = max(1, min(len(numbers), most // longest))
         numbers = numbers[np.linspace(0, len(numbers) - 1, wanted).astype(int)]
@@ -258,7 +258,7 @@ class MaskedPretraining(Task):
         hiding = self._hiding(1.0)
         shares = "/".join(f"{100 * share:g}" for share in hiding.masked_as)
         hidden = f"mask:{hiding.share:g}|as:{shares}"
-        return f"{hidden}|window:{self.recipe.text.longest}|seed:{self.recipe.seed}"
+        return f"{hidden}|window:{self.recipe.text.max_length}|seed:{self.recipe.seed}"
 
     def _samples(self, model: Any, batch: Batch) -> list[Sample]:  # noqa: ANN401
         """Show some rows with their masks, as they were written and as the model filled them."""

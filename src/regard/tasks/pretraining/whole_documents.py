@@ -63,7 +63,7 @@ class WholeDocuments(Task):
 
     def _fitted(self, text: str, *, cut: bool) -> tuple[list[int], int]:
         (((ids),),) = self.encode([(text,)])
-        most = self.recipe.text.longest - 2
+        most = self.recipe.text.max_length - 2
         if len(ids) > most and not cut:
             raise UsageError(
                 f"a text must fit what the model reads. Got {len(ids)} tokens; this model reads "

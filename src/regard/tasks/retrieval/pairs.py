@@ -61,7 +61,7 @@ class Pairs:
         for number, one in zip(numbers, drawn, strict=True):
             for wrong in self._wrong(int(number), one, rng):
                 _, text, tag = self.store[wrong]
-                answers.append(_span(text, self._limits(self.settings.answering), rng))
+                answers.append(_span(text, self._limits(self.settings.document_length), rng))
                 owners.append(int(tag[1]))
         fields = (
             pad([marked(one.asked) for one in drawn], filler=special.PAD),
@@ -75,14 +75,16 @@ class Pairs:
         asked, text, tag = example
         kind, owner, also = int(tag[0]), int(tag[1]), tag[1:].tolist()
         settings = self.settings
-        answering = self._limits(settings.answering)
+        answering = self._limits(settings.document_length)
         if kind == LABELLED:
             return Drawn(asked[: self.longest], text[: answering[1]], owner, also)
         titled = kind == TITLED and "title" in settings.pairs
         if titled and ("crops" not in settings.pairs or rng.integers(2)):
             return Drawn(asked[: self.longest], _span(text, answering, rng), owner, also)
         whole = np.concatenate([asked, text])
-        spans = [_span(whole, self._limits(each), rng) for each in (settings.asking, answering)]
+        spans = [
+            _span(whole, self._limits(each), rng) for each in (settings.query_length, answering)
+        ]
         first, second = (_thinned(span, settings.deletion, rng) for span in spans)
         return Drawn(first, second, owner, also)
 

@@ -123,10 +123,10 @@ class Retrieval(Task):
     @property
     def most(self) -> int:
         """Tokens of a text in one row, beside [CLS] and [SEP]."""
-        return max(1, self.recipe.text.longest - MARKS)
+        return max(1, self.recipe.text.max_length - MARKS)
 
     def stream(self, store: Store) -> Stream:
-        length = min(self.settings.answering[1], self.most) + MARKS
+        length = min(self.settings.document_length[1], self.most) + MARKS
         return Stream(
             _Even(len(store), length * (1 + self.settings.hard_negatives)),
             seed=self.recipe.seed,
@@ -184,7 +184,7 @@ class Retrieval(Task):
         rows = len(logits)
         forth = -logits.log_softmax(dim=1).diagonal().sum()
         lost = forth
-        if self.settings.both_ways:
+        if self.settings.symmetric:
             back = -logits[:, :rows].log_softmax(dim=0).diagonal().sum()
             lost = (forth + back) / 2
         return Loss(lost, float(forth.detach()), rows)

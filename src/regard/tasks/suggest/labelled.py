@@ -56,7 +56,7 @@ def _common(
         "text": {
             "vocabulary": int(np.clip(round(seen.examples**0.5 * 60, -3), 1000, 8000)),
             "lowercase": True,
-            "longest": longest,
+            "max_length": longest,
         },
         "model": {
             "width": 64,
@@ -74,20 +74,20 @@ def _common(
             "optimizer": {"kind": "adamw", "rate": 2e-3, "weight_decay": 0.1},
             "schedule": {"warmup": 0.05},
         },
-        "decoding": {"baseline": 0.5},
+        "decoding": {"baseline_weight": 0.5},
     }
     reasons |= {
         "data.holdout": "no files to choose by were given, so a share of train is held out.",
         "text.lowercase": "capitals say little about a label, and words come up more often.",
-        "text.longest": f"the longest text has {seen.longest:,} words; longer rows cost more.",
+        "text.max_length": f"the longest text has {seen.longest:,} words; longer rows cost more.",
         "model.width": f"{told}: a wider model would learn them by heart.",
         "model.dropout": "the fewer the examples, the more is silenced against learning by heart.",
         "model.head.pooling": "what is said anywhere, and how strongly anywhere, both count.",
         "training.keep": "labels are soon learned by heart; the best on the held-out share stays.",
         "training.budget": "more, and they are learned by heart.",
         "training.label_smoothing": "without it a small model is soon sure of what it gets wrong.",
-        "decoding.baseline": "network and bag of n-grams err elsewhere, and together mostly less "
-        "than either; 0 asks the network alone, which is what `regard explain` reads.",
+        "decoding.baseline_weight": "network and bag of n-grams err elsewhere, and together mostly "
+        "less than either; 0 asks the network alone, which is what `regard explain` reads.",
     }
     return tables, reasons
 

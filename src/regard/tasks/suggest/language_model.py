@@ -32,7 +32,7 @@ def suggest_language_model(files: Sequence[str], seen: Seen) -> Choices:
         "text": {
             "tokenizer": "characters" if little else "bpe",
             "vocabulary": 1000 if little else int(np.clip(round(words**0.5, -3), 2000, 8000)),
-            "longest": context,
+            "max_length": context,
         },
         "model": {
             "width": width,
@@ -49,13 +49,13 @@ def suggest_language_model(files: Sequence[str], seen: Seen) -> Choices:
             "label_smoothing": 0.0,
             "optimizer": {"kind": "adamw", "rate": 5e-3, "weight_decay": 1.0},
         },
-        "decoding": {"method": "sample", "temperature": 0.8, "longest": 300},
+        "decoding": {"method": "sample", "temperature": 0.8, "max_length": 300},
     }
     reasons = {
         "data.holdout_from": "what a language model is asked is to go on, so the end is held out.",
         "text.tokenizer": f"there are {told}: "
         + ("too few to know words by." if little else "enough to know pieces of words by."),
-        "text.longest": "the window: what is farther back is not seen.",
+        "text.max_length": "the window: what is farther back is not seen.",
         "model.width": f"{told}: a wider model would learn them by heart.",
         "model.embedding.ngrams": "what usually follows the last few tokens need not be computed.",
         "training.optimizer.weight_decay": "strong, or runs seen once are learned by heart.",

@@ -20,7 +20,7 @@ def suggest_pretraining(files: Sequence[str], seen: Seen) -> Choices:
     tables = {
         "task": "masked-pretraining",
         "data": {"train": list(files)},
-        "text": {"vocabulary": vocabulary, "longest": 128},
+        "text": {"vocabulary": vocabulary, "max_length": 128},
         "model": {
             "width": width,
             "depth": 4,
@@ -39,7 +39,7 @@ def suggest_pretraining(files: Sequence[str], seen: Seen) -> Choices:
     }
     reasons = {
         "text.vocabulary": f"grows with the square root of the text; there are {told}.",
-        "text.longest": "documents are packed into windows of this length, without padding.",
+        "text.max_length": "documents are packed into windows of this length, without padding.",
         "model.width": f"{told}: wider bodies want more text and more time.",
         "model.dropout": "plain text is read a few times at most; little is learned by heart.",
         "pretraining.mask": "many masks teach fast at first, few teach finely at the end.",
@@ -57,7 +57,12 @@ def suggest_document_pretraining(files: Sequence[str], seen: Seen) -> Choices:
     tables = {
         "task": "document-pretraining",
         "data": {"train": list(files)},
-        "text": {"vocabulary": vocabulary, "lowercase": True, "longest": READ, "overlong": "head"},
+        "text": {
+            "vocabulary": vocabulary,
+            "lowercase": True,
+            "max_length": READ,
+            "overlong": "head",
+        },
         "model": {
             "width": 128,
             "depth": 0,
@@ -96,7 +101,7 @@ def suggest_document_vectors(files: Sequence[str], seen: Seen) -> Choices:
         "text": {
             "vocabulary": int(np.clip(round(words**0.5 * 8, -3), 1000, 12000)),
             "lowercase": True,
-            "longest": READ,
+            "max_length": READ,
             "overlong": "head",
         },
         "model": {
@@ -105,7 +110,12 @@ def suggest_document_vectors(files: Sequence[str], seen: Seen) -> Choices:
             "dropout": 0.0,
             "last_norm": False,
             "position": {"kind": "none"},
-            "embedding": {"ngrams": 3, "ngram_rows": 131072, "ngram_least": 2, "ngram_lazy": True},
+            "embedding": {
+                "ngrams": 3,
+                "ngram_rows": 131072,
+                "ngram_min_count": 2,
+                "ngram_lazy": True,
+            },
         },
         "training": {
             "budget": "8 epochs" if words > LITTLE else "30 epochs",
@@ -119,7 +129,7 @@ def suggest_document_vectors(files: Sequence[str], seen: Seen) -> Choices:
     reasons = {
         "text.vocabulary": f"grows with the square root of the text; there are {told}.",
         "model.depth": "what enters a model is learned; blocks can be put on it later.",
-        "model.embedding.ngram_least": "a run of tokens in one text alone tells nothing of others.",
+        "model.embedding.ngram_min_count": "an n-gram of one text tells nothing of others.",
         "training.optimizer.rate": "a thousandth for each run of a step, which has about 2,000.",
         "data.holdout": "no files to choose by were given, so a share of train is held out.",
         "training.budget": "every text has to be met a few times; short corpora more often.",

@@ -30,7 +30,7 @@ def suggest_retrieval(files: Sequence[str], seen: Seen) -> Choices:
     tables: dict[str, Any] = {
         "task": "retrieval",
         "data": {"train": list(files), **({"test": judged} if judged else {})},
-        "text": {"vocabulary": _vocabulary(seen), "lowercase": True, "longest": 256},
+        "text": {"vocabulary": _vocabulary(seen), "lowercase": True, "max_length": 256},
         "model": {
             "width": 128,
             "depth": depth,
@@ -42,7 +42,7 @@ def suggest_retrieval(files: Sequence[str], seen: Seen) -> Choices:
             "pairs": pairs,
             "start": "topics",
             "term_weights": "learned",
-            "answering": [32, 96],
+            "document_length": [32, 96],
         },
         "training": {
             "budget": "5min",

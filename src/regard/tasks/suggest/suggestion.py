@@ -55,7 +55,7 @@ def suggest_translation(files: Sequence[str], seen: Seen) -> Choices:
     tables: dict[str, Any] = {
         "task": "translation",
         "data": {"train": list(files), "languages": _languages(files)},
-        "text": {"vocabulary": vocabulary, "longest": max(128, 4 * seen.longest)},
+        "text": {"vocabulary": vocabulary, "max_length": max(128, 4 * seen.longest)},
         "model": {
             "width": width,
             "depth": 3,
@@ -76,7 +76,7 @@ def suggest_translation(files: Sequence[str], seen: Seen) -> Choices:
     reasons = {
         "decoding.length_penalty": "higher than the paper's: small models stop too early.",
         "text.vocabulary": f"grows with the square root of the corpus; there are {told}.",
-        "text.longest": f"the longest text has {seen.longest} words; pieces may be four to a word.",
+        "text.max_length": f"the longest text has {seen.longest} words; a word may be four pieces.",
         "model.width": f"{told}: a wider model would not be trained enough in the time.",
         "model.dropout": "the fewer the examples, the more is silenced against learning by heart.",
         "model.start.lexicon": "a word-for-word lexicon costs seconds and saves the first epochs.",

@@ -15,7 +15,7 @@ def suggest_summarization(files: Sequence[str], seen: Seen) -> Choices:
     """Choose for documents and what they say in short."""
     tables, reasons = _common("summarization", files, seen)
     tables["training"] |= {"keep": "best", "coverage": 0.5}
-    tables["decoding"] = {"beam": 4, "length_penalty": 0.8, "longest": 64, "no_repeat": 3}
+    tables["decoding"] = {"beam": 4, "length_penalty": 0.8, "max_length": 64, "no_repeat": 3}
     reasons |= {
         "training.keep": "few summaries are soon learned by heart; the best on valid stays.",
         "training.coverage": "a pointer that returns to the same place repeats itself.",
@@ -27,7 +27,7 @@ def suggest_summarization(files: Sequence[str], seen: Seen) -> Choices:
 def suggest_denoising(files: Sequence[str], seen: Seen) -> Choices:
     """Choose for documents alone, to begin a summarizer from."""
     tables, reasons = _common("denoising", files, seen)
-    tables["decoding"] = {"beam": 4, "longest": MOST_READ}
+    tables["decoding"] = {"beam": 4, "max_length": MOST_READ}
     tables["denoising"] = {"gaps": "sentences"}
     reasons["denoising.gaps"] = "a sentence written from its surroundings is much like a summary."
     return Choices(tables, reasons)
@@ -40,7 +40,7 @@ def _common(task: str, files: Sequence[str], seen: Seen) -> tuple[dict[str, Any]
         "data": {"train": list(files)},
         "text": {
             "vocabulary": int(np.clip(round(seen.examples**0.5 * 60, -3), 1000, 8000)),
-            "longest": int(min(MOST_READ, max(64, 2 * seen.longest))),
+            "max_length": int(min(MOST_READ, max(64, 2 * seen.longest))),
             "overlong": "head",
         },
         "model": {
@@ -60,7 +60,7 @@ def _common(task: str, files: Sequence[str], seen: Seen) -> tuple[dict[str, Any]
     }
     reasons = {
         "text.vocabulary": f"grows with the square root of the corpus; there are {told}.",
-        "text.longest": f"the longest document has {seen.longest:,} words; its beginning is read.",
+        "text.max_length": f"the longest document has {seen.longest:,} words; it is truncated.",
         "model.copying": "names and numbers of a document come up nowhere else: they are copied.",
         "model.dropout": "the fewer the examples, the more is silenced against learning by heart.",
         "data.holdout": "no files to choose by were given, so a share of train is held out.",

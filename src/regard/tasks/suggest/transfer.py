@@ -53,7 +53,7 @@ def _text_from(other: Recipe) -> set[str]:
     """Name the settings of ``[text]`` that are the other run's to say."""
     # Learned from windows, attention over more places than these is a guess.
     any_length = other.model.depth == 0 or other.model.mixer.kind == "recurrent"
-    return set(TEXT) - ({"longest"} if any_length else set())
+    return set(TEXT) - ({"max_length"} if any_length else set())
 
 
 def _learn_on(tables: Tables, other: Recipe, seen: Seen) -> dict[str, str]:

@@ -159,14 +159,14 @@ class TextToText(Task):
     def _limits(self, lengths: list[int]) -> Limits:
         """Say how long answers to sources of these lengths, their ends counted, may be."""
         settings = self.recipe.decoding
-        most = min(settings.longest, self.positions - 1)
+        most = min(settings.max_length, self.positions - 1)
         longest = [min(most, length + settings.extra_length) for length in lengths]
-        if settings.longest_share is not None:
-            share = settings.longest_share
+        if settings.max_length_ratio is not None:
+            share = settings.max_length_ratio
             longest = [
                 min(a, max(1, int(share * n))) for a, n in zip(longest, lengths, strict=True)
             ]
-        least = [max(settings.shortest, int(settings.shortest_share * n)) for n in lengths]
+        least = [max(settings.min_length, int(settings.min_length_ratio * n)) for n in lengths]
         shortest = tuple(min(few, many - 1) for few, many in zip(least, longest, strict=True))
         return Limits(
             special.BEGIN,
@@ -180,7 +180,7 @@ class TextToText(Task):
     @property
     def positions(self) -> int:
         """How many tokens one text may have, its end included."""
-        position, longest = self.recipe.model.position, self.recipe.text.longest
+        position, longest = self.recipe.model.position, self.recipe.text.max_length
         if isinstance(position, LearnedSettings) or (
             isinstance(position, RelativeSettings) and position.buckets is None
         ):

@@ -1,0 +1,1 @@
+"""From settings to models: the only place in this room that sees a recipe."""

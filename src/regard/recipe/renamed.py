@@ -1,0 +1,55 @@
+"""Settings that had another name before 0.1.0; this table goes with 1.0.
+
+A recipe that uses an old name is refused with the new one as the remedy. A run folder that was
+written with the old names is translated when it is opened.
+"""
+
+from typing import Any
+
+Tables = dict[str, Any]
+
+RENAMED = {
+    "text.longest": "text.max_length",
+    "model.quiet_start": "model.zero_init",
+    "model.embedding.ngram_least": "model.embedding.ngram_min_count",
+    "model.start.thaw_after": "model.start.unfreeze_after",
+    "model.start.layer_rate": "model.start.layer_decay",
+    "retrieval.asking": "retrieval.query_length",
+    "retrieval.answering": "retrieval.document_length",
+    "retrieval.both_ways": "retrieval.symmetric",
+    "training.first_look": "training.evaluate_first",
+    "decoding.baseline": "decoding.baseline_weight",
+    "decoding.longest": "decoding.max_length",
+    "decoding.shortest": "decoding.min_length",
+    "decoding.longest_share": "decoding.max_length_ratio",
+    "decoding.shortest_share": "decoding.min_length_ratio",
+}
+VALUES = {"training.softmax": {"all": "full", "step": "sampled"}}
+"""Words that a setting may be set to, old and new."""
+
+
+def translated(tables: Tables) -> Tables:
+    """Return the tables of a recipe that an older version wrote, under today's names."""
+    found = _copied(tables)
+    for old, new in RENAMED.items():
+        table, name = _table_of(found, old)
+        if name in table:
+            table[new.rpartition(".")[2]] = table.pop(name)
+    for path, words in VALUES.items():
+        table, name = _table_of(found, path)
+        if name in table:
+            table[name] = words.get(table[name], table[name])
+    return found
+
+
+def _copied(tables: Tables) -> Tables:
+    return {n: _copied(part) if isinstance(part, dict) else part for n, part in tables.items()}
+
+
+def _table_of(tables: Tables, path: str) -> tuple[Tables, str]:
+    """Return the table that holds a setting, empty where there is none, and the setting's name."""
+    *steps, name = path.split(".")
+    for step in steps:
+        inner = tables.get(step)
+        tables = inner if isinstance(inner, dict) else {}
+    return tables, name
