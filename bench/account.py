@@ -32,7 +32,7 @@ from regard.account.plan import ledger_of
 from regard.errors import RegardError
 from regard.layers.tap import Tap, listen
 from regard.recipe.load import load
-from regard.training.allocator import keep_pages
+from regard.training.allocator import configure_malloc
 from regard.training.preparation import prepare
 from regard.training.sample import look
 from regard.training.step_timing import loads_of, on_first_texts, on_stage, timed
@@ -177,7 +177,7 @@ def main():
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     torch.set_num_threads(chosen.threads)
-    keep_pages()
+    configure_malloc()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         if chosen.data:

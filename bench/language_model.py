@@ -29,7 +29,7 @@ from torch.nn import functional
 import regard
 from regard.data.windows import sliding
 from regard.recipe.load import load
-from regard.training.allocator import keep_pages
+from regard.training.allocator import configure_malloc
 
 LAYERS, HEADS, WIDTH, CONTEXT, ROWS, STEPS = 4, 4, 128, 64, 12, 2000
 RATE, LEAST_RATE, WARMUP, BETAS, DECAY, CLIP = 1e-3, 1e-4, 100, (0.9, 0.99), 0.1, 1.0
@@ -173,7 +173,7 @@ def main():
     file, sets = chosen.data.absolute(), [*chosen.sets, f"training.threads={chosen.threads}"]
     if chosen.threads:
         torch.set_num_threads(chosen.threads)
-    keep_pages()
+    configure_malloc()
     with tempfile.TemporaryDirectory() as folder:
         for budget in chosen.budgets:
             summary = train_ours(file, chosen.recipe, budget, sets, Path(folder) / budget)

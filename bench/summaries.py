@@ -4,7 +4,7 @@
     python bench/summaries.py ../shared/data --corpora bbc --budget 2000 steps --json titles.json
 
 For each corpus: the shipped recipe from a random start and, unless ``--alone``, from what its own
-documents taught it (denoising, for the same budget once more), by seed. Beside them lead-1, and as many
+documents taught it (denoising, for the same budget once more), by seed. Ensemble them lead-1, and as many
 first words as the references have on average: where the lead wins, the table says so. ROUGE is F1 in
 percent, the mean over the held-out examples; ± is a 95% interval over seeds (Student).
 """

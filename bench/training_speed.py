@@ -19,7 +19,7 @@ from regard.models.build.writing import transformer
 from regard.recipe.model import ModelSettings
 from regard.tasks.losses import head_loss
 from regard.tasks.writing.pairs import shift
-from regard.training.allocator import keep_pages
+from regard.training.allocator import configure_malloc
 
 TOKENS, WIDTH, DEPTH, HEADS, INNER, BUDGET, DROPOUT = 8000, 256, 3, 4, 1024, 2048, 0.1
 
@@ -154,7 +154,7 @@ def main():
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     chosen = parser.parse_args()
     torch.set_num_threads(chosen.threads)
-    keep_pages()
+    configure_malloc()
     torch.manual_seed(0)
     rivals = [Ours(), TorchTransformer(), Marian()]
     optimizers = [

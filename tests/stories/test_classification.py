@@ -146,12 +146,12 @@ def test_two_runs_answer_together(home, tmp_path, capsys, said):
         return said()["answers"][0]["probabilities"]["pos"]
 
     odds = [np.log(p / (1 - p)) for p in (probability(first), probability(second))]
-    both = probability(first, "--with", second)
+    both = probability(first, "--ensemble", second)
     assert np.log(both / (1 - both)) == pytest.approx(np.mean(odds), abs=1e-3)
     assert odds[0] != pytest.approx(odds[1], abs=0.02)
-    assert main(["predict", first, asked, "--with", second, "--vectors"]) == 2
+    assert main(["predict", first, asked, "--ensemble", second, "--vectors"]) == 2
     assert "one run's own" in capsys.readouterr().err
-    call = ["evaluate", first, "--with", second, "--with", first, "--split", "valid"]
+    call = ["evaluate", first, "--ensemble", second, "--ensemble", first, "--split", "valid"]
     assert main([*call, "--json"]) == 0
     assert set(said()["details"]["alone"]) == {"network", "networks"}
     assert main(call) == 0
@@ -165,7 +165,7 @@ def test_runs_that_tell_other_labels_do_not_answer_together(home, tmp_path, caps
     shutil.copy(home / "recipe.toml", tmp_path / "recipe.toml")
     assert main(train(tmp_path, "--set", "training.budget=2 steps")) == 0
     capsys.readouterr()
-    assert main(["predict", str(home / "run"), "a text", "--with", str(tmp_path / "new")]) == 2
+    assert main(["predict", str(home / "run"), "a text", "--ensemble", str(tmp_path / "new")]) == 2
     problem, remedy = capsys.readouterr().err.strip().split("\n")
     assert "neg, pos" in problem and "good, neg" in problem
     assert "same labels" in remedy

@@ -100,7 +100,7 @@ def test_answer_n_belongs_to_line_n_and_blank_lines_stay(fresh, refused):
 
 def test_translators_do_not_answer_together(home, capsys):
     run = str(home / "run")
-    assert main(["predict", run, "Der Hund schläft.", "--with", run]) == 2
+    assert main(["predict", run, "Der Hund schläft.", "--ensemble", run]) == 2
     assert "where the answer is a label" in capsys.readouterr().err
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Answering, AsJson, Beside
+from regard.cli.options import Answering, AsJson, Ensemble
 from regard.cli.screen import print_json, print_rows
 
 
@@ -18,7 +18,7 @@ def evaluate(
         str, typer.Option(help="Its columns, in the task's order, with commas: 5,6,4.")
     ] = "",
     split: Annotated[str, typer.Option(help="Else: train, valid or test of the recipe.")] = "test",
-    beside: Beside = [],  # noqa: B006
+    ensemble: Ensemble = [],  # noqa: B006
     changes: Answering = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
@@ -27,7 +27,7 @@ def evaluate(
     Examples:
         regard evaluate runs/scenes
         regard evaluate runs/mine --data new.de new.en --json
-        regard evaluate runs/reviews-tuned --with runs/reviews-read
+        regard evaluate runs/reviews-tuned --ensemble runs/reviews-read
         regard evaluate runs/reviews-tuned --set decoding.baseline_weight=0.5
         regard evaluate runs/search --data sts-dev.csv --fields 5,6,4
 
@@ -37,7 +37,7 @@ def evaluate(
     from regard.tasks.scores import shown
 
     columns = [name.strip() for name in fields.split(",") if name.strip()]
-    model = Predictor(opened(run, beside=beside, decoding=asked_for(changes)))
+    model = Predictor(opened(run, ensemble=ensemble, decoding=asked_for(changes)))
     measured = model.evaluate(split=split, files=data, fields=columns)
     if as_json:
         print_json(measured.as_json())

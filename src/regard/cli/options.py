@@ -22,10 +22,10 @@ Answering = Annotated[
         help="Answer otherwise than the recipe says; may be given again.",
     ),
 ]
-Beside = Annotated[
+Ensemble = Annotated[
     list[Path],
     typer.Option(
-        "--with",
+        "--ensemble",
         metavar="RUN",
         help="Another run of the same labels whose network answers as well; may be given again.",
     ),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Answering, AsJson, Beside
+from regard.cli.options import Answering, AsJson, Ensemble
 from regard.cli.screen import clean, print_json, print_text
 from regard.errors import UsageError
 
@@ -33,7 +33,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
     vectors: Annotated[
         bool, typer.Option("--vectors", help="Give each text's vector instead of an answer.")
     ] = False,
-    beside: Beside = [],  # noqa: B006
+    ensemble: Ensemble = [],  # noqa: B006
     changes: Answering = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
@@ -51,7 +51,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         regard predict runs/shakespeare "KING RICHARD:"
         regard predict runs/shakespeare "KING RICHARD:" --set decoding.temperature=0.5
         regard predict runs/reviews "A film to remember."
-        regard predict runs/reviews-tuned --with runs/reviews-read "A film to remember."
+        regard predict runs/reviews-tuned --ensemble runs/reviews-read "A film to remember."
         regard predict runs/search --input texts.txt --output texts.npy
 
     """
@@ -64,11 +64,11 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
             f"an output file must be new, so that nothing is overwritten. {output} exists.",
             "Name another with --output.",
         )
-    if vectors and beside:
+    if vectors and ensemble:
         raise UsageError(
-            "a vector is one run's own. Got --vectors and --with.", "Leave one of them out."
+            "a vector is one run's own. Got --vectors and --ensemble.", "Leave one of them out."
         )
-    model = Predictor(opened(run, beside=beside, decoding=asked_for(changes)))
+    model = Predictor(opened(run, ensemble=ensemble, decoding=asked_for(changes)))
     answers = model.encode_all(asked) if vectors else model.predict_all(asked, truncate=truncate)
     if output is not None and output.suffix == ".npy":
         _save(answers, output)

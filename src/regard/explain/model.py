@@ -23,7 +23,7 @@ class Model(Predictor):
 def load(
     path: str | Path,
     *,
-    beside: Sequence[str | Path] = (),
+    ensemble: Sequence[str | Path] = (),
     decoding: Mapping[str, Any] | None = None,
 ) -> Model:
     """Open a run folder to ask it and to look into it.
@@ -31,4 +31,4 @@ def load(
     Runs named ``beside`` it answer as well, with equal shares; ``decoding`` says how to answer
     where it is not to be as the recipe has it, as in ``{"method": "sample", "temperature": 0.5}``.
     """
-    return Model(opened(path, beside=beside, decoding=decoding))
+    return Model(opened(path, ensemble=ensemble, decoding=decoding))

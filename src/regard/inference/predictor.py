@@ -80,7 +80,7 @@ class Predictor:
 def opened(
     path: str | Path,
     *,
-    beside: Sequence[str | Path] = (),
+    ensemble: Sequence[str | Path] = (),
     decoding: Mapping[str, Any] | None = None,
 ) -> Run:
     """Open a run folder to ask it, by other settings of [decoding] where they are given.
@@ -88,6 +88,6 @@ def opened(
     Runs named ``beside`` it answer as well, with equal shares.
     """
     run = Run(Path(path), decoding=decoding)
-    for other in (Run(Path(place)) for place in beside):
+    for other in (Run(Path(place)) for place in ensemble):
         run.task.answer_with(other.task, other.model)
     return run

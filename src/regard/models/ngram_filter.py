@@ -16,7 +16,7 @@ from regard.layers.embedding import KNOWN, Ngrams
 from regard.models.ngram_index import Ids, Joined, chunks
 
 
-def know_runs(model: nn.Module, texts: Iterable[Ids], *, least: int) -> None:
+def filter_ngrams(model: nn.Module, texts: Iterable[Ids], *, least: int) -> None:
     """Leave vectors to runs that stand in at least so many texts."""
     layers = [part for part in model.modules() if isinstance(part, Ngrams)]
     if least < 2 or not layers:

@@ -12,7 +12,7 @@ TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # names of glibc's mallopt
 MOST_KEPT, LARGEST_KEPT = 2**31 - 1, 2**30
 
 
-def keep_pages() -> bool:
+def configure_malloc() -> bool:
     """Ask the C library to keep what is freed; say whether it agreed."""
     if not sys.platform.startswith("linux"):
         return False

@@ -12,7 +12,7 @@ from regard.errors import UsageError
 from regard.recipe.recipe import Recipe
 from regard.run import Run
 from regard.training import checkpoint
-from regard.training.allocator import keep_pages
+from regard.training.allocator import configure_malloc
 from regard.training.budget import calibrate, steps_for
 from regard.training.finish import finish
 from regard.training.journal import Journal
@@ -46,7 +46,7 @@ def train(
 def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> None:
     threads = recipe.training.threads or ALL_THREADS
     torch.set_num_threads(threads)
-    keep_pages()
+    configure_malloc()
     journal = Journal(folder / folders.JOURNAL)
     try:
         saved = _saved(folder, watcher) if resume else None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from regard.errors import RecipeError
 from regard.recipe.decoding import DecodingSettings
 from regard.recipe.load import make
-from regard.tasks.baselines.ensemble import Beside
+from regard.tasks.baselines.ensemble import Ensemble
 from regard.tasks.baselines.hashed_ngrams import bags, counted
 from regard.tasks.baselines.knn import Neighbours
 from regard.tasks.baselines.labels import remember
@@ -165,7 +165,7 @@ def test_labels_that_stand_alone_are_voted_down_as_well_as_up():
 
 def beside(**decoding):
     labels = OneLabel(["bad", "good"])
-    made = Beside(
+    made = Ensemble(
         labels,
         DecodingSettings(**decoding),
         lambda texts: (bags(text for (text,) in texts), None),

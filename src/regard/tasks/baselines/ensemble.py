@@ -44,7 +44,7 @@ class Answers(NamedTuple):
     looked: list[Looked]
 
 
-class Beside:
+class Ensemble:
     """A bag, and a memory where the recipe asks for one.
 
     Args:

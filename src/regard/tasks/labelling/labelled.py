@@ -25,9 +25,9 @@ from regard.errors import UsageError
 from regard.models.build.labels import classifier
 from regard.models.classifier import Classifier
 from regard.models.han import Han
-from regard.models.ngram_filter import know_runs
+from regard.models.ngram_filter import filter_ngrams
 from regard.recipe.recipe import Recipe
-from regard.tasks.baselines.ensemble import Answers, Beside
+from regard.tasks.baselines.ensemble import Answers, Ensemble
 from regard.tasks.baselines.labels import Seen
 from regard.tasks.labelling.forward_passes import passes_of
 from regard.tasks.labelling.label_set import completed, wrong_label
@@ -69,7 +69,7 @@ class Labelled(Task):
         self.labels = labels_from_recipe(recipe.data)
         self.metric = self.labels.metric
         self.dropout = dropout_from_recipe(recipe.text, tokenizer)
-        self.beside = Beside(self.labels, recipe.decoding, self.seen, trust=self.trust)
+        self.ensemble = Ensemble(self.labels, recipe.decoding, self.seen, trust=self.trust)
         self.shares: Tensor | None = None
 
     @classmethod
@@ -128,7 +128,7 @@ class Labelled(Task):
 
     def begin(self, model: Reader, store: Store) -> None:
         """Count runs of tokens, and the labels where they are to count the same in sum."""
-        know_runs(model, store.rows(1), least=self.recipe.model.embedding.ngram_min_count)
+        filter_ngrams(model, store.rows(1), least=self.recipe.model.embedding.ngram_min_count)
         if self.recipe.training.class_weights == "balanced":
             every = [store[number][0].tolist() for number in range(len(store))]
             self.shares = self.labels.targets(every).mean(dim=0)
@@ -204,16 +204,16 @@ class Labelled(Task):
         return model(ids, lengths=lengths, segments=self.segments(ids))
 
     def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
-        return self.beside.learn(source)
+        return self.ensemble.learn(source)
 
     def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
-        self.beside.put(parameters)
+        self.ensemble.put(parameters)
 
     def measure(self, model: Reader, examples: Sequence[Texts], *, quick: bool) -> Measured:
         """Score model, baseline, and both together with equal shares."""
         texts, written = [one[:-1] for one in examples], [one[-1] for one in examples]
         mine = self.read(model, texts)
-        labels, answers = self.labels, self.beside.join(mine, texts)
+        labels, answers = self.labels, self.ensemble.join(mine, texts)
         told = labels.tell(answers.all)
         return Measured(
             labels.score(answers.all, written),
@@ -238,12 +238,12 @@ class Labelled(Task):
         if not isinstance(other, Labelled) or mine != theirs:
             told = f'runs that answer together must be of one task. Got "{mine}" and "{theirs}".'
             raise UsageError(told, "Name a run of the same task.")
-        self.beside.ask_also(partial(other.read, model), other.labels)
+        self.ensemble.ask_also(partial(other.read, model), other.labels)
 
     def _details(self, mine: Tensor, answers: Answers, written: Sequence[str]) -> dict[str, Any]:
         """Say beside the rest what each scores alone, where several answer."""
         details, score = self.labels.details(answers.all, written), self.labels.score
-        every = self.beside.voices(mine, answers)
+        every = self.ensemble.voices(mine, answers)
         alone = {who: score(said, written)[self.metric] for who, said in every.items()}
         return {**details, "alone": alone} if alone else details
 
@@ -259,10 +259,10 @@ class Labelled(Task):
         tokens = self._tokens(taken)
         lost = [self._lost(one, cut=cut) for one in tokens]
         mine = self._logits(model, [self.rows(one) for one in tokens])
-        said = self.beside.join(mine, taken)
+        said = self.ensemble.join(mine, taken)
         told = zip(asked, self.labels.tell(said.all), lost, said.looked, strict=True)
         for place, one, count, looked in told:
-            near = self.beside.shown(looked)
+            near = self.ensemble.shown(looked)
             answers[place] = Answered(*one[:2], count, one.probabilities, neighbours=near)
         return answers
 

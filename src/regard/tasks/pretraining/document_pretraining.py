@@ -26,7 +26,7 @@ from regard.data.store import Store
 from regard.data.stream import Stream
 from regard.models.build.labels import classifier
 from regard.models.classifier import Classifier
-from regard.models.ngram_filter import know_runs
+from regard.models.ngram_filter import filter_ngrams
 from regard.tasks.labelling.overlong import Fitted, drawn
 from regard.tasks.losses import Loss
 from regard.tasks.pretraining.whole_documents import TOLD, WholeDocuments, closed
@@ -72,7 +72,7 @@ class DocumentPretraining(WholeDocuments):
 
     def begin(self, model: Classifier, store: Store) -> None:
         """Let the first guess be by frequency alone, and rare runs have no vector."""
-        know_runs(model, store.rows(0), least=self.recipe.model.embedding.ngram_min_count)
+        filter_ngrams(model, store.rows(0), least=self.recipe.model.embedding.ngram_min_count)
         counts = torch.ones(self.tokenizer.size)
         counts += torch.from_numpy(np.bincount(store.flat(0), minlength=self.tokenizer.size))
         self.frequencies = counts / counts.sum()

@@ -26,7 +26,7 @@ from regard.data.store import Store
 from regard.data.token_sampler import Places
 from regard.models.build.body import body
 from regard.models.document_vectors import SHARP, DocumentVectors
-from regard.models.ngram_filter import know_runs
+from regard.models.ngram_filter import filter_ngrams
 from regard.models.ngram_index import chunks
 from regard.models.parameters import draw_parameters
 from regard.recipe.recipe import Recipe
@@ -82,7 +82,7 @@ class DocumentVectorLearning(WholeDocuments):
 
     def begin(self, model: DocumentVectors, store: Store) -> None:
         """Count the runs, and give every document a vector."""
-        know_runs(model, store.rows(0), least=self.recipe.model.embedding.ngram_min_count)
+        filter_ngrams(model, store.rows(0), least=self.recipe.model.embedding.ngram_min_count)
         self.learner = model
         counts = np.zeros(sum(map(len, model.tables)), dtype=np.int64)
         for texts in chunks(store.rows(0)):
