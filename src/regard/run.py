@@ -14,11 +14,9 @@ SHA-256 of every file, so that a part from another run, or a flipped bit, is fou
 
 import fcntl
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from hashlib import file_digest
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,17 +27,13 @@ from torch import Tensor, nn
 
 from regard import __version__
 from regard.errors import RunError, UsageError
+from regard.files import hash_file, write_seal, write_tensors_whole, write_whole
 from regard.models.parameters import parameters_of, put_parameters
-from regard.models.tensor_file import refusals as refusals
-from regard.models.tensor_file import write_tensors as write_tensors
-from regard.models.tensor_file import write_tensors_whole
 from regard.recipe.answering import answering
 from regard.recipe.dump import dump
 from regard.recipe.load import load as load_recipe
 from regard.recipe.recipe import Recipe
 from regard.tasks.from_recipe import make_task
-from regard.tasks.scores import lasted as lasted
-from regard.tasks.scores import scale as scale
 from regard.tasks.scores import told_alone
 from regard.tasks.task import Task
 from regard.text.tokenizer import Tokenizer
@@ -226,26 +220,9 @@ def write_baseline(folder: Path, parameters: Mapping[str, Tensor]) -> None:
 def seal(folder: Path) -> None:
     """Say that a run is whole: hash every file, write the versions."""
     names = (RECIPE, TOKENIZER, MODEL, BASELINE, CONFIG, JOURNAL, METRICS, ANSWERS, CARD, REPORT)
-    files = {name: file_hash(folder / name) for name in names if (folder / name).exists()}
     versions = {name: version(name) for name in ("torch", "tokenizers", "safetensors", "numpy")}
-    facts = {"format": FORMAT, "regard": __version__, "versions": versions, "files": files}
-    write_whole(folder / SEAL, json.dumps(facts, indent=1))
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Write a text so that it is there whole or not at all."""
-    unfinished = file.with_name(f".{file.name}.unfinished")
-    with unfinished.open("w", encoding="utf-8") as handle:
-        handle.write(text)
-        handle.flush()
-        os.fsync(handle.fileno())
-    unfinished.replace(file)
-
-
-def file_hash(file: Path) -> str:
-    """SHA-256 of a file, read piece by piece."""
-    with file.open("rb") as handle:
-        return file_digest(handle, "sha256").hexdigest()
+    facts = {"format": FORMAT, "regard": __version__, "versions": versions}
+    write_seal(folder / SEAL, facts, (name for name in names if (folder / name).exists()))
 
 
 def read_journal(file: Path) -> list[dict[str, Any]]:
@@ -293,7 +270,7 @@ def _verify(folder: Path, name: str, files: dict[str, str]) -> None:
     file = folder / name
     if name not in files or not file.is_file():
         raise RunError(f"{file} is missing from the run.", "Put it back, or train again.")
-    if file_hash(file) != files[name]:
+    if hash_file(file) != files[name]:
         raise RunError(
             f"{file} does not belong to this run: its hash is not the one in {SEAL}.",
             "Put back the file that training wrote, or train again.",

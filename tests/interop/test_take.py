@@ -7,10 +7,11 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from regard.errors import RecipeError, RegardError, UsageError
+from regard.files import hash_file
 from regard.interop import take
 from regard.interop.take import import_folder
 from regard.recipe.load import make
-from regard.run import VERIFIED, Run, file_hash
+from regard.run import VERIFIED, Run
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def test_a_run_is_whole_and_says_where_it_comes_from(folder, tmp_path):
     import_folder(folder, tmp_path / "run")
     run = Run(tmp_path / "run")
     assert {*VERIFIED, "README.md", "journal.jsonl"} <= run.facts["files"].keys()
-    weights = file_hash(folder / "model.safetensors")
+    weights = hash_file(folder / "model.safetensors")
     facts = run.metrics["imported"]
     assert (facts["from"], facts["architecture"], facts["weights"]) == ("hf", "BertModel", weights)
     assert facts["left_out"] == ["pooler.dense"]

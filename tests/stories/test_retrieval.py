@@ -147,7 +147,7 @@ def test_a_full_disk_leaves_no_index_and_is_told(home, tmp_path, monkeypatch, re
         # What the library says when a disk is full; it is no OSError.
         raise SafetensorError("Error while serializing: I/O error: No space (os error 28)")
 
-    monkeypatch.setattr("regard.inference.search.folder.save_file", full)
+    monkeypatch.setattr("safetensors.numpy.save_file", full)
     out = tmp_path / "words"
     refused(74, ["index", str(home / "corpus"), "--words-only", "--out", str(out)], "disk is full")
     assert not out.exists()

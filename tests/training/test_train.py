@@ -12,7 +12,6 @@ import pytest
 from safetensors import SafetensorError
 
 from regard.errors import DataError, DiskError, RunError, Stopped, TrainingError, UsageError
-from regard.models import tensor_file
 from regard.recipe.load import make
 from regard.run import Run, read_journal
 from regard.training import checkpoint
@@ -260,7 +259,7 @@ def test_a_full_disk_is_told_with_its_own_exit_code(recipe, tmp_path, monkeypatc
         # What the library says when a disk is full; it is no OSError.
         raise SafetensorError("Error while serializing: I/O error: No space (os error 28)")
 
-    monkeypatch.setattr(tensor_file, "save_file", full)
+    monkeypatch.setattr("safetensors.torch.save_file", full)
     with pytest.raises(DiskError, match="No space left on device") as caught:
         train(recipe(), tmp_path / "run")
     assert caught.value.exit_code == 74
@@ -272,7 +271,7 @@ def test_a_file_the_system_refuses_is_an_error_of_the_system(tmp_path):
 import resource, signal, sys
 from pathlib import Path
 import torch
-from regard.models.tensor_file import write_tensors
+from regard.files import write_tensors
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:

@@ -33,6 +33,7 @@ from regard.draw.bars import Bars
 from regard.draw.chart import Line
 from regard.draw.picture import Picture
 from regard.errors import RegardError
+from regard.files import write_whole
 
 
 class Outcome(NamedTuple):
@@ -133,9 +134,7 @@ def _remember(outcome: Outcome) -> None:
     file = _file(outcome.claim)
     file.parent.mkdir(parents=True, exist_ok=True)
     kept = {"measured": plain(outcome.measured), "seconds": outcome.seconds}
-    beside = file.with_suffix(".new")
-    beside.write_text(json.dumps(kept), encoding="utf-8")
-    beside.replace(file)
+    write_whole(file, json.dumps(kept))
 
 
 def _file(claim: Claim) -> Path:

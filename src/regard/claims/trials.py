@@ -5,7 +5,6 @@ package's version; a finished one is opened again, an interrupted one resumed.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from regard import __version__
+from regard import __version__, files
 from regard.errors import RegardError
 from regard.inference.predictor import Predictor
 from regard.recipe.load import make
@@ -61,14 +60,8 @@ class Named:
 
 
 def cache_folder() -> Path:
-    """Where trials and what slow claims measured are kept; REGARD_CACHE names another place."""
-    named = os.environ.get("REGARD_CACHE")
-    home = (
-        Path(named)
-        if named
-        else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "regard"
-    )
-    return home / "claims"
+    """Where trials and what slow claims measured are kept."""
+    return files.cache_folder() / "claims"
 
 
 def labelled(rows: Iterable[tuple[str, str]]) -> str:

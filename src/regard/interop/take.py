@@ -15,6 +15,7 @@ from torch import nn
 
 from regard import run as folders
 from regard.errors import DataError, UsageError
+from regard.files import hash_file, write_whole
 from regard.interop import bert
 from regard.interop.files import CONFIG, WEIGHTS, check_folder, read_json, read_weights
 from regard.interop.pieces import Pieces, read_pieces
@@ -89,7 +90,7 @@ def read(source: Path, *, task: str | None = None) -> Imported:
     facts = {
         "from": source.resolve().name,
         "architecture": bert.architecture(config),
-        "weights": folders.file_hash(source / WEIGHTS),
+        "weights": hash_file(source / WEIGHTS),
         "parameters": sum(parameter.numel() for parameter in wanted.values()),
         "left_out": bert.left_out(tensors, wanted, source),
         "rows_left_out": len(tensors["embeddings.word_embeddings.weight"]) - _known(pieces),
@@ -172,8 +173,8 @@ def _write(run: Path, found: Imported) -> None:
     found.tokenizer.save(run / folders.TOKENIZER)
     folders.write_model(run, found.model, found.tokenizer)
     line = json.dumps({"event": "imported", "step": 0, **facts})
-    folders.write_whole(run / folders.JOURNAL, f"{line}\n")
+    write_whole(run / folders.JOURNAL, f"{line}\n")
     metrics = {"imported": facts, "training": {**UNTRAINED, "parameters": facts["parameters"]}}
-    folders.write_whole(run / folders.METRICS, json.dumps(metrics, indent=1))
-    folders.write_whole(run / folders.CARD, imported_card(recipe, facts))
+    write_whole(run / folders.METRICS, json.dumps(metrics, indent=1))
+    write_whole(run / folders.CARD, imported_card(recipe, facts))
     folders.seal(run)

@@ -9,7 +9,7 @@ from regard.draw.frame import page, tabs
 from regard.draw.markup import tag, text
 from regard.inference.comparison import Comparison
 from regard.inference.grouping import Group
-from regard.run import scale
+from regard.tasks.scores import scale
 
 AXES = ("minutes", "steps", "epochs")
 

@@ -2,9 +2,10 @@
 
 from regard.draw.html import report_page
 from regard.draw.page import ReportData
+from regard.files import write_whole
 from regard.report.costs import run_facts
 from regard.report.run import made_with
-from regard.run import REPORT, Run, seal, write_whole
+from regard.run import REPORT, Run, seal
 
 
 def write_report(run: Run) -> None:

@@ -24,11 +24,13 @@ from regard.errors import UsageError
 from regard.explain.alignment import Look
 from regard.explain.documents import document_picture, draws_documents, faithfulness, told_mean
 from regard.explain.trace import Trace, looks_within, trace
+from regard.files import write_whole
 from regard.models.transformer import Transformer
 from regard.report.costs import run_facts
 from regard.report.sample_captions import WRITTEN_WORDS, novelty_facts
 from regard.report.searches import searches_of
-from regard.run import REPORT, Run, lasted, scale, seal, told_beginning, write_whole
+from regard.run import REPORT, Run, seal, told_beginning
+from regard.tasks.scores import lasted, scale
 
 NAMES = {
     "bleu": "BLEU",

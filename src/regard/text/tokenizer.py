@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import tokenizers
 
 from regard.errors import DataError, RunError
+from regard.files import write_whole
 from regard.text import bert
 from regard.text.layout import CONTINUING, Kind, document, token_bytes
 from regard.text.special import SPECIAL
@@ -165,7 +166,7 @@ class Tokenizer:
 
     def save(self, path: Path) -> None:
         """Write ``tokenizer.json``, which Hugging Face ``tokenizers`` reads as well."""
-        path.write_text(self.canonical + "\n", encoding="utf-8")
+        write_whole(path, self.canonical + "\n")
 
     @classmethod
     def load(cls, path: Path) -> "Tokenizer":

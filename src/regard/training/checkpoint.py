@@ -8,7 +8,6 @@ only after the new one has verified.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,7 +17,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from regard.errors import FULL, DiskError, RunError
-from regard.run import file_hash, write_tensors
+from regard.files import hash_file, sync, write_tensors
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -98,22 +97,13 @@ def verify(folder: Path) -> None:
     if found != wanted.keys():
         raise _broken(folder, f"files missing or added: {sorted(found ^ wanted.keys())}")
     for name, (size, digest) in wanted.items():
-        if (folder / name).stat().st_size != size or file_hash(folder / name) != digest:
+        if (folder / name).stat().st_size != size or hash_file(folder / name) != digest:
             raise _broken(folder, f"{name} is not what was written")
 
 
 def name_of(part: str) -> str:
     """File of one part of a checkpoint."""
     return f"{part}.safetensors"
-
-
-def sync(path: Path) -> None:
-    """Make sure that what was written to a file or folder is on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def disk_error(error: OSError, where: Path) -> DiskError:
@@ -128,7 +118,7 @@ def disk_error(error: OSError, where: Path) -> DiskError:
 
 def _manifest(folder: Path) -> dict[str, object]:
     files = {
-        file.name: {"size": file.stat().st_size, "sha256": file_hash(file)}
+        file.name: {"size": file.stat().st_size, "sha256": hash_file(file)}
         for file in sorted(folder.iterdir())
     }
     return {"format": FORMAT, "files": files}

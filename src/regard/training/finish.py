@@ -13,6 +13,7 @@ from regard import run as folders
 from regard.account.observed import observed
 from regard.account.plan import PLANS
 from regard.account.summary import account
+from regard.files import write_whole
 from regard.recipe.recipe import Recipe
 from regard.report.card import model_card
 from regard.tasks.from_recipe import examples, first
@@ -53,10 +54,10 @@ def finish(
         **({"began": began.told()} if began else {}),
         **_account(prepared, state),
     }
-    folders.write_whole(folder / folders.METRICS, json.dumps(metrics, indent=1, ensure_ascii=False))
+    write_whole(folder / folders.METRICS, json.dumps(metrics, indent=1, ensure_ascii=False))
     Journal(folder / folders.JOURNAL).write("end", step=standing.step, seconds=standing.seconds)
     card = model_card(recipe, metrics, baseline=prepared.task.baseline)
-    folders.write_whole(folder / folders.CARD, card)
+    write_whole(folder / folders.CARD, card)
     folders.seal(folder)
 
 
@@ -78,7 +79,7 @@ def _measure(prepared: Prepared, state: State, folder: Path, watcher: Watcher) -
         measured = prepared.task.measure(state.model, found, quick=False)
         samples = [sample._asdict() for sample in measured.samples[:SHOWN]]
         metrics[split] = {**measured.as_json(), "data": _fingerprint(found), "samples": samples}
-        folders.write_whole(folder / folders.ANSWERS, _answers(measured))
+        write_whole(folder / folders.ANSWERS, _answers(measured))
     return metrics
 
 

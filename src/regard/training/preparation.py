@@ -1,13 +1,12 @@
 """Before the first step: the data read, the tokenizer trained or taken, the ids stored."""
 
-import os
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 from regard.data.store import Store
 from regard.data.stream import AnyStream
 from regard.errors import DataError
+from regard.files import cache_folder
 from regard.recipe.recipe import Recipe
 from regard.tasks.from_recipe import TASKS, examples, first, make_task, make_tokenizer
 from regard.tasks.task import Examples, Task, Texts
@@ -59,11 +58,3 @@ def _can_be_read(recipe: Recipe) -> None:
                 'Hold out more, or of one long text its end (data.holdout_from = "end"), or name '
                 "files in data.valid.",
             )
-
-
-def cache_folder() -> Path:
-    """Where stores of ids are kept between runs."""
-    named = os.environ.get("REGARD_CACHE")
-    if named:
-        return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "regard"

@@ -12,6 +12,7 @@ import numpy as np
 from regard import run as runs
 from regard.data.formats.beir import Document
 from regard.errors import DataError, UsageError
+from regard.files import sync, write_arrays
 from regard.inference.predictor import Predictor
 from regard.inference.search import approximate, folder
 from regard.tasks.retrieval.bm25 import Bm25, words
@@ -66,7 +67,7 @@ class Builder:
         if self._waiting:
             vectors = np.concatenate(self._waiting)
             self.width = vectors.shape[1]
-            folder.write_arrays(self.out / folder.piece(self.pieces), {"vectors": vectors})
+            write_arrays(self.out / folder.piece(self.pieces), {"vectors": vectors})
             self.pieces += 1
             self._waiting = []
 
@@ -103,7 +104,7 @@ def _build(
         )
     folder.write_words(out, index)
     places = {"starts": np.array(builder.starts), "ties": name_order(builder.names)}
-    folder.write_arrays(out / folder.PLACES, places)
+    write_arrays(out / folder.PLACES, places)
     facts: dict[str, Any] = {
         "documents": len(builder.names),
         "terms": len(index.places),
@@ -137,6 +138,8 @@ def _keep(model: Predictor, into: Path) -> dict[str, Any]:
         names.append(runs.BASELINE)
     for name in names:
         shutil.copyfile(source / name, into / name)
+        sync(into / name)
+    sync(into)
     share = model.run.recipe.retrieval.hybrid
     parameters = model.run.facts["files"][runs.MODEL]
     return {"run": source.name, "model": parameters, "hybrid": share}

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
 from regard import __version__
 from regard.errors import RunError, UsageError
-from regard.run import file_hash, refusals, write_whole
+from regard.files import hash_file, write_arrays, write_seal
 from regard.tasks.retrieval.bm25 import Bm25, Postings
 
 FORMAT = 1
@@ -64,12 +64,6 @@ def create(folder: Path) -> None:
         ) from error
 
 
-def write_arrays(file: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write arrays to a file of the index."""
-    with refusals():
-        save_file(arrays, file)
-
-
 def write_words(folder: Path, words: Bm25[str]) -> None:
     """Write BM25's lists; terms stand one on a line, in the order of their numbers."""
     terms = "\n".join(sorted(words.places, key=words.places.__getitem__)).encode("utf-8")
@@ -109,9 +103,8 @@ def read_entries(folder: Path, numbers: NDArray[np.int64]) -> list[Entry]:
 
 def seal(folder: Path, facts: dict[str, Any]) -> None:
     """Say that an index is whole: hash every file of its own; its run has a seal itself."""
-    files = {path.name: file_hash(path) for path in sorted(folder.iterdir()) if path.is_file()}
-    whole = {"format": FORMAT, "regard": __version__, **facts, "files": files}
-    write_whole(folder / MANIFEST, json.dumps(whole, indent=1))
+    names = [path.name for path in sorted(folder.iterdir()) if path.is_file()]
+    write_seal(folder / MANIFEST, {"format": FORMAT, "regard": __version__, **facts}, names)
 
 
 def opened(folder: Path) -> dict[str, Any]:
@@ -131,7 +124,7 @@ def opened(folder: Path) -> dict[str, Any]:
             "Make the index again with this version.",
         )
     for name, digest in files.items():
-        if not (folder / name).is_file() or file_hash(folder / name) != digest:
+        if not (folder / name).is_file() or hash_file(folder / name) != digest:
             raise RunError(
                 f"{folder / name} does not belong to this index: it is missing or changed.",
                 "Put it back, or make the index again.",
