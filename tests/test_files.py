@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,9 +27,8 @@ from regard.training.train import train
 SEALS = ("regard.json", "index.json")
 
 
-def state(path):
+def state(found):
     """Return what tells one content of a file or folder from another."""
-    found = os.stat(path)
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
@@ -39,17 +39,16 @@ def not_on_disk(monkeypatch):
     fsync, replace = os.fsync, os.replace
 
     def watched_fsync(handle):
-        synced.add(state(handle))
+        synced.add(state(os.fstat(handle)))
         fsync(handle)
 
     def watched_replace(source, target, **more):
-        if os.path.basename(target) in SEALS:
-            folder = os.path.dirname(target)
-            with open(source, encoding="utf-8") as seal:
-                named = [os.path.join(folder, name) for name in json.load(seal)["files"]]
-            missing.extend(str(path) for path in [source, *named] if state(path) not in synced)
-            folders = {inode for inode, *_ in synced}
-            missing.extend([folder] if state(folder)[0] not in folders else [])
+        if Path(target).name in SEALS:
+            folder = Path(target).parent
+            named = [folder / name for name in json.loads(Path(source).read_text())["files"]]
+            missing.extend(p for p in [source, *named] if state(Path(p).stat()) not in synced)
+            if folder.stat().st_ino not in {inode for inode, *_ in synced}:
+                missing.append(folder)
             sealed.append(named)
         replace(source, target, **more)
 
