@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from regard.data.check import MOST_LISTED, Finding, Report, check
-from regard.data.record import Record
+from regard.data.record import Record, Request
 from regard.data.record_checks import suspicions
 from regard.data.sketch import Pair, Sketch
 
@@ -122,6 +122,46 @@ def test_a_file_in_two_splits_is_found(tmp_path):
     report = check({"train": [path], "valid": [path]}, expected=2)
     assert found(report, "same-file") == [("a.tsv", 0)]
     assert report.counts["leak"] == 31 and len(found(report, "leak")) == MOST_LISTED
+
+
+def write_films(path: Path, films) -> Path:
+    rows = [{"text": f"{path.name} {n}", "label": "x", "film": film} for n, film in films]
+    return put(path, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def check_films(tmp_path, **films) -> Report:
+    splits = {
+        split: [write_films(tmp_path / f"{split}.jsonl", enumerate(each))]
+        for split, each in films.items()
+    }
+    return check(splits, request=Request(2, group="film"))
+
+
+def test_a_group_in_two_splits_is_found_with_counts_and_first_examples(tmp_path):
+    report = check_films(tmp_path, train=["a", "b", "c", "b"], valid=["d", "b", "b", 7], test=[7])
+    assert found(report, "group") == [("valid.jsonl", 2), ("test.jsonl", 1)]
+    first, second = (one for one in report.findings if one.kind == "group")
+    assert "'b' is in data.train" in first.problem and "'7' is in data.valid" in second.problem
+    assert f"here: 2; there: 2, the first at {tmp_path / 'train.jsonl'}:2." in first.problem
+    assert report.ok and {one.severity for one in report.findings} == {"warning"}
+
+
+def test_splits_without_a_common_group_have_nothing_to_find(tmp_path):
+    assert not check_films(tmp_path, train=["a", "b", "A"], valid=["c", "C"]).counts
+
+
+@pytest.mark.parametrize(("splits", "severity"), [({}, "bad"), ({"valid": ["b"]}, "warning")])
+def test_an_example_without_a_group_is_named(tmp_path, splits, severity):
+    report = check_films(tmp_path, train=["a", None, " "], **splits)
+    assert found(report, "no-group") == [("train.jsonl", 2), ("train.jsonl", 3)]
+    assert {one.severity for one in report.findings} == {severity}
+
+
+def test_a_format_without_columns_has_no_groups(tmp_path):
+    path = put(tmp_path / "a.ft", "__label__x some text\n")
+    report = check({"train": [path]}, request=Request(2, group="film"))
+    assert [one.kind for one in report.findings] == ["usage"]
+    assert "'fasttext' has none" in report.findings[0].problem
 
 
 def test_labels_are_counted_and_their_faults_found(tmp_path):

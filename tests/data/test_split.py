@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from regard.data.split import essence, from_the_end, held_out
 from regard.errors import DataError
 
+words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 texts = [f"Satz Nummer {number}" for number in range(5003)]
 
 
@@ -44,6 +45,20 @@ def test_the_split_is_the_same_for_ever():
     # Stored answers: a run that is resumed by a later version must see the same split.
     held = [number for number in range(200) if held_out((f"{number}",), share=0.05, seed=0)]
     assert held == [10, 42, 45, 48, 85, 100, 112, 135, 180]
+
+
+@given(st.lists(st.tuples(words, words), max_size=31), st.floats(0.01, 0.49), st.integers(0, 99))
+def test_a_group_is_never_on_both_sides(examples, share, seed):
+    sides = {True: set(), False: set()}
+    for text, group in examples:
+        sides[held_out((text,), share=share, seed=seed, group=group)].add(group)
+    assert not sides[True] & sides[False]
+
+
+def test_about_the_share_asked_for_of_the_groups_is_held_out():
+    for share in (0.02, 0.05, 0.3):
+        held = sum(held_out(("same text",), share=share, seed=0, group=text) for text in texts)
+        assert abs(held / len(texts) - share) < 4 * (share * (1 - share) / len(texts)) ** 0.5
 
 
 def ended(records, share, wanted):

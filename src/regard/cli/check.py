@@ -25,8 +25,8 @@ def check(
     """Check a recipe and its data before any compute; every finding names file and line.
 
     Looks for text that is not UTF-8, empty, duplicate and overlong lines, sides that do not match,
-    examples that stand in two splits, and labels out of balance. Ends with exit code 1 if training
-    could not read everything.
+    examples or groups (data.group) that stand in two splits, and labels out of balance. Ends with
+    exit code 1 if training could not read everything.
 
     Examples:
         regard check recipe.toml
@@ -53,7 +53,7 @@ def check(
     report = task.check(settings) or check_data(
         {name: files for name, files in splits.items() if files},
         format=data.format,
-        request=Request(task.fields, data.fields, data.languages, data.label_separator),
+        request=Request(task.fields, data.fields, data.languages, data.label_separator, data.group),
         labelled=labelling if task.fields > task.texts else False,
         **({"longest_characters": sys.maxsize} if long else {}),
     )

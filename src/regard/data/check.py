@@ -11,10 +11,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from regard.data.groups import Groups
 from regard.data.record import Fault, Found, Record, Request
 from regard.data.record_checks import suspicions
 from regard.data.sketch import Pair, Sketch
 from regard.data.source import WORLD, find
+from regard.data.split import no_group
 from regard.errors import UsageError
 
 MOST_LISTED = 20
@@ -95,20 +97,28 @@ def check(
     labelling = (Labelling() if labelled else None) if isinstance(labelled, bool) else labelled
     named = {split: files for split, files in splits.items() if files}
     _check_names(report, named)
-    sketches = {}
+    sketches, groups = {}, {}
     for split, files in named.items():
-        reader = _Reader(report, split, request, labelling, longest_characters=longest_characters)
+        reader = _Reader(
+            report,
+            split,
+            request,
+            labelling,
+            longest_characters=longest_characters,
+            needs_group=split == "train" and "valid" not in named,
+        )
         try:
             reader.take(find(files, request, format=format, split=split))
         except UsageError as error:
             report.add(
                 Finding("usage", "fatal", split, str(files[0]), 0, error.problem, error.remedy)
             )
-        sketches[split] = reader.sketch
+        sketches[split], groups[split] = reader.sketch, reader.groups
     for split, sketch in sketches.items():
         _check_whole(report, split, sketch, labelled=labelling is not None)
     for earlier, later in combinations(sketches, 2):
         _check_leaks(report, earlier, later, sketches)
+        _check_groups(report, earlier, later, groups)
     if labelling and not labelling.scores:
         _check_labels(report, {split: str(files[0]) for split, files in named.items()})
     return report
@@ -125,11 +135,13 @@ class _Reader:
         labelling: Labelling | None,
         *,
         longest_characters: int,
+        needs_group: bool,
     ) -> None:
         self._report, self._split = report, split
         self._longest, self._labelling = longest_characters, labelling
+        self._group, self._needs_group = request.group, needs_group
         self._separator = request.label_separator
-        self.sketch = Sketch()
+        self.sketch, self.groups = Sketch(), Groups()
 
     def take(self, found: Iterable[Found]) -> None:
         """Take in records and faults."""
@@ -141,6 +153,7 @@ class _Reader:
                 continue
             count += 1
             self._suspect(one)
+            self._count_group(one)
             if self._labelling is None:
                 self.sketch.add(one)
                 continue
@@ -150,10 +163,18 @@ class _Reader:
             self._count(one, labels)
         self._report.records[self._split] = count
 
+    def _count_group(self, record: Record) -> None:
+        self.groups.add(record)
+        if self._group and not record.group:
+            severity: Literal["bad", "warning"] = "bad" if self._needs_group else "warning"
+            told, remedy = no_group(self._group)
+            place = _place(record)
+            self._report.add(Finding("no-group", severity, self._split, *place, told, remedy))
+
     def _count(self, record: Record, labels: Counter[str]) -> None:
         assert self._labelling is not None
         if refused := self._labelling.refusal(record.fields):
-            self._report.add(Finding("label", "bad", self._split, *record[1:], *refused))
+            self._report.add(Finding("label", "bad", self._split, *_place(record), *refused))
         elif not self._labelling.scores:
             written = record.fields[-1]
             for label in written.split(self._separator) if self._separator else [written]:
@@ -164,7 +185,7 @@ class _Reader:
         labelled = self._labelling is not None
         found = suspicions(record, longest_characters=self._longest, labelled=labelled)
         for kind, problem, remedy in found:
-            _add(self._report, kind, self._split, record[1:], problem, remedy)
+            _add(self._report, kind, self._split, _place(record), problem, remedy)
 
 
 def _add(
@@ -210,6 +231,21 @@ def _check_leaks(report: Report, earlier: str, later: str, sketches: dict[str, S
         _add(report, "leak", later, mine.place(pair.later), told, remedy)
 
 
+def _check_groups(report: Report, earlier: str, later: str, groups: dict[str, Groups]) -> None:
+    mine, theirs = groups[later], groups[earlier]
+    for name, here, there in mine.shared(theirs):
+        told = (
+            f"The group {name!r} is in data.{earlier} too. Examples here: {here.examples:,}; "
+            f"there: {there.examples:,}, the first at {_told(there[1:])}."
+        )
+        remedy = f"Keep a group in one split, or the score of data.{later} flatters."
+        _add(report, "group", later, here[1:], told, remedy)
+    scale = max(mine.scale, theirs.scale)
+    if scale > 1:
+        told = f"Too many groups to compare: 1 in {scale} was, chosen by hash."
+        _add(report, "sampled", later, ("", 0), told, "Groups above are of those.")
+
+
 def _check_labels(report: Report, files: dict[str, str]) -> None:
     learned = next(iter(report.labels.values()), Counter())
     for split, labels in report.labels.items():
@@ -237,6 +273,10 @@ def _check_balance(
         told = f"Labels are uneven: {often:,} of {most!r}, {seldom:,} of {least!r}."
         remedy = "Judge by macro F1, not by accuracy; add examples of the rare classes."
         _add(report, "imbalance", split, place, told, remedy)
+
+
+def _place(record: Record) -> tuple[str, int]:
+    return record.file, record.line
 
 
 def _told(place: tuple[str, int]) -> str:

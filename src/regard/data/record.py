@@ -16,6 +16,8 @@ class Record(NamedTuple):
     fields: tuple[str, ...]
     file: str
     line: int
+    group: str = ""
+    """What the column of groups holds; empty where there is none."""
 
 
 class Fault(NamedTuple):
@@ -45,6 +47,8 @@ class Request(NamedTuple):
     languages: tuple[str, ...] = ()
     label_separator: str = ""
     """What is put between labels that a format keeps apart, such as a list in JSON."""
+    group: str = ""
+    """The column that groups examples, by name or number; empty: none is read."""
 
 
 Reader = Callable[[Sequence[Path], Request], Iterator[Found]]
@@ -60,13 +64,19 @@ def blank(file: Path, line: int) -> Fault:
     return Fault("blank", "note", str(file), line, "The line is blank.", "It is passed over.")
 
 
-def examined(fields: tuple[str, ...], file: Path, line: int) -> Found:
+def examined(fields: tuple[str, ...], file: Path, line: int, *, group: str = "") -> Found:
     """Make a record, unless a field is empty or holds what is no text."""
     for number, field in enumerate(fields, start=1):
         if not field.strip():
             return bad("empty-field", file, line, f"Field {number} of {len(fields)} is empty.")
         if "\0" in field:
             return bad("nul", file, line, f"Field {number} holds a NUL, which no text has.")
-        if not field.isascii() and any("\ud800" <= character <= "\udfff" for character in field):
+        if _has_half_a_pair(field):
             return bad("encoding", file, line, f"Field {number} holds half a surrogate pair.")
-    return Record(fields, str(file), line)
+    if _has_half_a_pair(group):
+        return bad("encoding", file, line, "The group holds half a surrogate pair.")
+    return Record(fields, str(file), line, group.strip())
+
+
+def _has_half_a_pair(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)

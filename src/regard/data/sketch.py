@@ -49,11 +49,11 @@ class Sketch:
     def add(self, record: Record) -> None:
         """Remember a record."""
         first = essence(record.fields[0])
-        key = _hash(first)
+        key = hash_text(first)
         if key & (self.scale - 1):
             return
         self._firsts.append(key)
-        self._wholes.append(_hash("\0".join([first, *map(essence, record.fields[1:])])))
+        self._wholes.append(hash_text("\0".join([first, *map(essence, record.fields[1:])])))
         self._files.append(self._names.setdefault(record.file, len(self._names)))
         self._lines.append(record.line)
         self._ratios.append(_ratio(record.fields))
@@ -104,7 +104,8 @@ class Sketch:
             setattr(self, name, array(old.typecode, (old[at] for at in kept)))
 
 
-def _hash(text: str) -> int:
+def hash_text(text: str) -> int:
+    """Return 64 bits that follow from a text alone."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
 
 

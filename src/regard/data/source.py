@@ -28,6 +28,9 @@ __all__ = ["Fault", "Reading", "Record", "find", "read"]
 WORLD = "world:"
 """What the name of a built-in corpus begins with."""
 
+COLUMNS = ("tsv", "csv", "jsonl")
+"""Formats whose examples may have more columns than are read."""
+
 PLAIN = ("text", "lines", "whole")
 """Formats of files that hold nothing but text."""
 
@@ -105,6 +108,7 @@ def find(
         raise UsageError("There are no files to read.", "Name at least one file in [data].")
     names = [str(file) for file in files]
     if format == "world" or any(name.startswith(WORLD) for name in names):
+        _check_group("world", request)
         return _worlds(names, split)
     paths = [Path(name).expanduser() for name in names]
     chosen = _detect(paths, request) if format == "auto" else format
@@ -112,6 +116,7 @@ def find(
         known = ", ".join([*_READERS, "world"])
         raise UsageError(f"There is no format {chosen!r}.", f"Choose among {known}.")
     _check_sides(chosen, names, request)
+    _check_group(chosen, request)
     return _READERS[chosen](paths, request)
 
 
@@ -175,6 +180,14 @@ def _check_sides(format: str, names: list[str], request: Request) -> None:
         raise UsageError(
             f"The task needs {sides} fields; plain text has one. Got {', '.join(names)}.",
             "Give parallel files, tsv, csv or jsonl, or set data.format.",
+        )
+
+
+def _check_group(format: str, request: Request) -> None:
+    if request.group and format not in COLUMNS:
+        raise UsageError(
+            f"data.group = {request.group!r} names a column, and the format {format!r} has none.",
+            f"Give {', '.join(COLUMNS[:-1])} or {COLUMNS[-1]}, or take data.group out.",
         )
 
 

@@ -1,9 +1,10 @@
 """Deterministic splits: which side an example is on follows from what it says, or where it stands.
 
-    spread   held out  <=>  hash(seed, first field) < share
+    spread   held out  <=>  hash(seed, first field or group) < share
     end      held out  <=>  number >= int(count · (1 - share))
 
 Spread, equal examples always land on one side, wherever they stand, and adding data moves nothing.
+Where examples have groups, all of a group do, and ``share`` is a share of the groups.
 The end of a text is what a language model is asked to go on with; a single text is cut between two
 of its characters.
 """
@@ -15,10 +16,17 @@ from itertools import islice
 from regard.errors import DataError
 
 
-def held_out(fields: tuple[str, ...], *, share: float, seed: int) -> bool:
-    """Decide whether an example is held out."""
-    digest = hashlib.blake2b(essence(fields[0]).encode(), digest_size=8, key=str(seed).encode())
+def held_out(fields: tuple[str, ...], *, share: float, seed: int, group: str = "") -> bool:
+    """Decide whether an example is held out, by its first field or else by its group."""
+    decides = group or essence(fields[0])
+    digest = hashlib.blake2b(decides.encode(), digest_size=8, key=str(seed).encode())
     return int.from_bytes(digest.digest()) < share * 2**64
+
+
+def no_group(column: str) -> tuple[str, str]:
+    """Say what is wrong with an example that has no group, and the remedy."""
+    problem = f"The column {column!r}, which data.group names, is missing or empty."
+    return problem, "Give every example a group, or take data.group out."
 
 
 def essence(text: str) -> str:

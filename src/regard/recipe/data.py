@@ -44,6 +44,9 @@ class DataSettings(Settings):
     """Share of ``train`` held out to choose by where ``valid`` is left out."""
     holdout_from: Literal["spread", "end"] = "spread"
     """Where that share is taken from: all over, by a hash of each example, or the very end."""
+    group: str = ""
+    """Column (name or number) with the group of an example, such as ``film``: ``holdout`` keeps a
+    group on one side, and ``regard check`` warns of a group in two splits. Empty: no groups."""
     labels: tuple[str, ...] = ()
     """The labels there are, in order; leave out to take those of ``train``, sorted."""
     label_separator: str = ""
@@ -73,6 +76,29 @@ class DataSettings(Settings):
                     f"data.{side} holds a name that is empty or cannot be printed",
                     "Give every file a visible name",
                 )
+        return self
+
+    @field_validator("group", mode="before")
+    @classmethod
+    def _a_number_is_a_name(cls, group: object) -> object:
+        """``group = 2`` says the same as ``"2"``."""
+        return str(group) if type(group) is int else group
+
+    @model_validator(mode="after")
+    def _groups_can_be_kept_together(self) -> "DataSettings":
+        if self.group and self.holdout_from == "end":
+            raise Refused(
+                f'data.group = "{self.group}" keeps groups together, but data.holdout_from = "end" '
+                "cuts by number",
+                'Set data.holdout_from to "spread", or take data.group out',
+            )
+        numbered = bool(self.fields) and all(name.isdecimal() for name in self.fields)
+        if self.group and numbered and not self.group.isdecimal():
+            raise Refused(
+                f'data.group = "{self.group}" is a name, but data.fields = {list(self.fields)} are '
+                "numbers, which are for files without a header",
+                "Name all columns, or number all from 0",
+            )
         return self
 
     @model_validator(mode="after")

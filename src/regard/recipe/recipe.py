@@ -191,6 +191,12 @@ class Recipe(Settings):
                 f'the table [retrieval] has no effect while task is "{self.task}"',
                 'Set task to "retrieval", or take the table out',
             )
+        if self.task == "retrieval" and self.data.group:
+            raise Refused(
+                f'data.group = "{self.data.group}" groups examples with columns, but retrieval '
+                "learns from documents",
+                "Take data.group out",
+            )
         if self.retrieval.term_weights != "even" and self.model.head.pooling != "mean":
             raise Refused(
                 "retrieval.term_weights weigh a mean, but model.head.pooling is "

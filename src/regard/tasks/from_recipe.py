@@ -50,7 +50,7 @@ def examples(recipe: Recipe, split: str) -> Examples:
     """Return the examples of a split: ``train``, ``valid`` or ``test``.
 
     Without files of its own, ``valid`` is the share of ``train`` that a hash of each example's
-    content picks out, or the end of it; ``train`` is then the rest.
+    content, or of its group, picks out, or the end of it; ``train`` is then the rest.
     """
     files = {"train": recipe.data.train, "valid": recipe.data.valid, "test": recipe.data.test}
     if split not in files:
@@ -67,10 +67,11 @@ def examples(recipe: Recipe, split: str) -> Examples:
         return lambda: from_the_end(
             lambda: read_examples(recipe, files["train"], "train"), share=share, wanted=wanted
         )
+    task = TASKS[recipe.task]
     return lambda: (
-        fields
-        for fields in read_examples(recipe, files["train"], "train")
-        if held_out(fields, share=share, seed=seed) == wanted
+        record.fields
+        for record in task.read_records(recipe, files["train"], "train")
+        if held_out(record.fields, share=share, seed=seed, group=record.group) == wanted
     )
 
 

@@ -14,8 +14,9 @@ from torch import Tensor, nn
 
 from regard.data.batch import Batch, pad
 from regard.data.check import Report
-from regard.data.record import Found, Request
+from regard.data.record import Found, Record, Request
 from regard.data.source import Reading, find
+from regard.data.split import no_group
 from regard.data.store import Store
 from regard.data.stream import AnyStream, Stream
 from regard.errors import DataError, UsageError
@@ -112,17 +113,29 @@ class Task(ABC):
     def records(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Found]:
         """Read files as the recipe says: records of as many fields as an example has."""
         data = recipe.data
-        request = Request(cls.fields, data.fields, data.languages, data.label_separator)
+        group = data.group if split == "train" else ""
+        request = Request(cls.fields, data.fields, data.languages, data.label_separator, group)
         return find(files, request, format=data.format, split=split)
 
     @classmethod
-    def read_examples(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Texts]:
-        """Read examples; one that the task cannot take is named by its place."""
+    def read_records(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Record]:
+        """Read records; one that the task cannot take is named by its place."""
+        data = recipe.data
         found = cls.records(recipe, files, split)
-        for record in Reading(found, skip=recipe.data.on_bad_line == "skip"):
-            if refusal := cls.refusal(recipe, record.fields):
+        needs_group = data.group and split == "train" and not data.valid
+        for record in Reading(found, skip=data.on_bad_line == "skip"):
+            refusal = cls.refusal(recipe, record.fields)
+            if needs_group and not record.group:
+                refusal = no_group(data.group)
+            if refusal:
                 problem, remedy = refusal
                 raise DataError(f"{record.file}:{record.line}: {problem}", remedy)
+            yield record
+
+    @classmethod
+    def read_examples(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Texts]:
+        """Read the fields of records."""
+        for record in cls.read_records(recipe, files, split):
             yield record.fields
 
     @classmethod

@@ -12,7 +12,7 @@ from regard.data.record import Fault, Found, Request, bad, blank, examined
 def read_jsonl(files: Sequence[Path], request: Request) -> Iterator[Found]:
     """Read one object per line; numbers become their digits, so that labels may be numbers."""
     for path in files:
-        names = request.fields
+        wanted = request
         for line in lines(path):
             if isinstance(line, Fault):
                 yield line
@@ -20,13 +20,9 @@ def read_jsonl(files: Sequence[Path], request: Request) -> Iterator[Found]:
                 yield blank(path, line.number)
             else:
                 value = parsed(path, line)
-                if isinstance(value, dict) and not names:
-                    names = by_habit(_reachable(value), request)
-                found = (
-                    value
-                    if isinstance(value, Fault)
-                    else _record(path, line, value, names, request.label_separator)
-                )
+                if isinstance(value, dict) and not wanted.fields:
+                    wanted = request._replace(fields=by_habit(_reachable(value), request))
+                found = value if isinstance(value, Fault) else _record(path, line, value, wanted)
                 yield found
                 if isinstance(found, Fault) and found.severity == "fatal":
                     return
@@ -46,25 +42,24 @@ def parsed(path: Path, line: Line) -> dict[str, object] | Fault:
     return value
 
 
-def _record(
-    path: Path, line: Line, value: dict[str, object], names: tuple[str, ...], separator: str
-) -> Found:
-    if not names:
+def _record(path: Path, line: Line, value: dict[str, object], wanted: Request) -> Found:
+    if not wanted.fields:
         has = ", ".join(map(str, value)) or "nothing"
         problem = f"Which fields to read is not plain from the names: {has}."
         remedy = "Name them, in the task's order, in data.fields."
         return Fault("missing-field", "fatal", str(path), line.number, problem, remedy)
     fields = []
-    for name in names:
+    for name in wanted.fields:
         field = _reach(value, name)
         if field is None:
             return bad("missing-field", path, line.number, f"There is no field {name!r}.")
-        text = _text(field, separator)
+        text = _text(field, wanted.label_separator)
         if text is None:
             what = type(field).__name__
             return bad("json", path, line.number, f"The field {name!r} is a {what}, not a text.")
         fields.append(text)
-    return examined(tuple(fields), path, line.number)
+    group = _text(_reach(value, wanted.group), "") if wanted.group else None
+    return examined(tuple(fields), path, line.number, group=group or "")
 
 
 def _text(field: object, separator: str) -> str | None:

@@ -1,7 +1,7 @@
 """Tables: tab-separated (no quoting) and comma-separated (quoted as RFC 4180 has it).
 
 Where columns are asked for by name, the first row is a header. Where nothing is asked for, a first
-row made of the usual names is taken for one (``habits``), and else the first columns are read.
+row made of the usual names is taken for one, and else the first columns are read.
 """
 
 import csv
@@ -39,7 +39,7 @@ def read_csv(files: Sequence[Path], request: Request) -> Iterator[Found]:
 
 def _records(path: Path, rows: _Rows, request: Request) -> Iterator[Found]:
     columns: list[int] = []
-    width = 0
+    width = group = 0
     # Columns asked for by number need only be there: rows may have more of them at their end.
     numbered = bool(request.fields) and all(name.isdecimal() for name in request.fields)
     for row in rows:
@@ -54,13 +54,27 @@ def _records(path: Path, rows: _Rows, request: Request) -> Iterator[Found]:
                 yield chosen
                 return
             columns, header = chosen
+            group = _group_column(row, request.group, header=header)
             if not header:
-                yield examined(tuple(row.cells[at] for at in columns), path, row.number)
+                yield _record(path, row, columns, group)
         elif len(row.cells) != width and not (numbered and max(columns) < len(row.cells)):
             problem = f"The row has {len(row.cells)} columns; the first row has {width}."
             yield bad("columns", path, row.number, problem)
         else:
-            yield examined(tuple(row.cells[at] for at in columns), path, row.number)
+            yield _record(path, row, columns, group)
+
+
+def _record(path: Path, row: _Row, columns: list[int], group: int) -> Found:
+    grouped = row.cells[group] if group < len(row.cells) else ""
+    return examined(tuple(row.cells[at] for at in columns), path, row.number, group=grouped)
+
+
+def _group_column(first: _Row, name: str, *, header: bool) -> int:
+    """Return where the column of groups stands; past the row's end where there is none."""
+    names = [cell.strip() for cell in first.cells] if header else []
+    if name in names:
+        return names.index(name)
+    return int(name) if name.isdecimal() else len(first.cells)
 
 
 def _columns(path: Path, first: _Row, request: Request) -> tuple[list[int], bool] | Fault:

@@ -57,7 +57,9 @@ def documents(
         if isinstance(found, Fault):
             yield found
         else:
-            yield Document(str(found.line), "", " ".join(found.fields[0].split()), *found[1:])
+            yield Document(
+                str(found.line), "", " ".join(found.fields[0].split()), found.file, found.line
+            )
 
 
 def paired_documents(recipe: Recipe, path: Path) -> Iterator[Document | Fault]:
@@ -70,7 +72,7 @@ def paired_documents(recipe: Recipe, path: Path) -> Iterator[Document | Fault]:
         name = name_of(found.fields[1])
         if name not in seen:
             seen.add(name)
-            yield Document(name, "", found.fields[1], *found[1:])
+            yield Document(name, "", found.fields[1], found.file, found.line)
 
 
 def learned_from(recipe: Recipe, path: Path) -> Iterator[Document | Fault]:
@@ -180,7 +182,7 @@ def _pairs(recipe: Recipe, path: Path) -> Iterator[Found]:
         else:
             asked, text = found.fields
             tag = Tag("pair", name_of(text))
-            yield Record((asked, text, tag.written()), *found[1:])
+            yield Record((asked, text, tag.written()), found.file, found.line)
 
 
 def _two(recipe: Recipe, path: Path) -> Iterator[Found]:
@@ -245,7 +247,7 @@ def _columns(recipe: Recipe, path: Path) -> Iterator[Found]:
             yield bad("score", Path(found.file), found.line, told)
         else:
             tag = Tag("scored", score=number)
-            yield Record((*found.fields[:2], tag.written()), *found[1:])
+            yield Record((*found.fields[:2], tag.written()), found.file, found.line)
 
 
 def _scored(path: Path, request: Request, format: str) -> bool:
