@@ -73,6 +73,47 @@ def test_another_version_or_other_code_is_measured_again(monkeypatch):
     monkeypatch.undo()
 
 
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    """Stand in for the package's source."""
+    folder = tmp_path / "package"
+    for name in ("layers/attention.py", "training/step.py", "run.py", "cli/train.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("a = 1\n")
+    monkeypatch.setattr(trials, "SOURCE", folder)
+    trials.source_hash.cache_clear()
+    yield folder
+    trials.source_hash.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["layers/attention.py", "training/step.py", "run.py"])
+def test_changed_code_of_what_trains_is_measured_and_trained_again(source, name):
+    slow = claim(counted, slow=True)
+    list(measure_all([slow], slow=True))
+    trained = trials.trial_folder("toy", tables(), FILES)
+    assert recall(slow) is not None
+    (source / name).write_text("a = 2\n")
+    trials.source_hash.cache_clear()
+    assert recall(slow) is None
+    assert trials.trial_folder("toy", tables(), FILES) != trained
+
+
+def test_changed_code_of_the_terminal_is_measured_no_second_time(source):
+    slow = claim(counted, slow=True)
+    list(measure_all([slow], slow=True))
+    (source / "cli/train.py").write_text("a = 2\n")
+    trials.source_hash.cache_clear()
+    assert recall(slow) is not None
+
+
+def test_the_code_that_two_claims_share_is_part_of_both():
+    from regard.claims.attention import head_training
+
+    found = measuring.claims_modules(head_training.__name__)
+    assert {"regard.claims.transformer.translator", "regard.claims.trials"} <= found
+    assert "regard.claims.documents.context" not in found
+
+
 def test_a_spoilt_memory_is_no_memory():
     slow = claim(counted, slow=True)
     list(measure_all([slow], slow=True))

@@ -1,12 +1,13 @@
 """Measuring: one claim after another, slow ones remembered.
 
-A slow claim is looked up by a fingerprint of its own code, the package's version and torch's; what
-it trained along the way is kept as well (:mod:`regard.claims.trials`), so that an interrupted
-measurement goes on where it stopped.
+A slow claim is looked up by a fingerprint of its own code, of the code that trains, and of torch's
+version; what it trained along the way is kept as well (:mod:`regard.claims.trials`), so that an
+interrupted measurement goes on where it stopped.
 """
 
 import inspect
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 import torch
 
 from regard import __version__
-from regard.claims import recipes, trials
+from regard.claims import trials
 from regard.claims.claim import (
     Claim,
     Curves,
@@ -34,6 +35,8 @@ from regard.draw.chart import Line
 from regard.draw.picture import Picture
 from regard.errors import RegardError
 from regard.files import write_whole
+
+IMPORTED = re.compile(r"^from (regard\.claims\.[\w.]+) import", re.MULTILINE)
 
 
 class Outcome(NamedTuple):
@@ -123,11 +126,22 @@ def recall(claim: Claim) -> Outcome | None:
 
 
 def fingerprint(claim: Claim) -> str:
-    """Name the claim's code, the package's version and torch's: what its figures depend on."""
-    code = inspect.getsource(sys.modules[claim.measure.__module__])
-    shared = (inspect.getsource(module) for module in (trials, recipes))
-    known = "\n".join([claim.name, code, *shared, __version__, torch.__version__])
+    """Hash what a claim's figures depend on: its code, the code that trains, torch's version."""
+    modules = sorted(claims_modules(claim.measure.__module__))
+    code = (inspect.getsource(sys.modules[name]) for name in modules)
+    known = "\n".join([claim.name, *code, trials.source_hash(), __version__, torch.__version__])
     return sha256(known.encode()).hexdigest()[:16]
+
+
+def claims_modules(name: str) -> set[str]:
+    """Name a claim's module and those of this room that it imports, at any depth."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        found.add(module := waiting.pop())
+        imported = IMPORTED.findall(inspect.getsource(sys.modules[module]))
+        waiting += [other for other in imported if other not in found]
+    return found
 
 
 def _remember(outcome: Outcome) -> None:

@@ -1,7 +1,7 @@
 """Trials: the small trainings of slow claims, made as any user makes them, and kept.
 
-A trial is a recipe and the files it reads. Its folder is named by a fingerprint of both and of the
-package's version; a finished one is opened again, an interrupted one resumed.
+A trial is a recipe and the files it reads. Its folder is named by a hash of both and of the code
+that trains; a finished one is opened again, an interrupted one resumed.
 """
 
 import json
@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,10 @@ from regard.training.train import train
 from regard.training.watcher import Nobody, Progress, Watcher
 
 Tables = dict[str, Any]
+
+SOURCE = Path(files.__file__).parent
+CHANGES_NO_FIGURE = {"claims", "cli", "draw", "interop", "report"}
+"""Rooms that neither train nor answer; a claim's own modules are hashed by its fingerprint."""
 
 _watcher: ContextVar[Watcher | None] = ContextVar("who watches trials", default=None)
 
@@ -64,6 +69,23 @@ def cache_folder() -> Path:
     return files.cache_folder() / "claims"
 
 
+@cache
+def source_hash() -> str:
+    """Hash the code that training and answering run through."""
+    digest = sha256()
+    for file in sorted(SOURCE.rglob("*.py")):
+        name = file.relative_to(SOURCE)
+        if name.parts[0] not in CHANGES_NO_FIGURE:
+            digest.update(f"{name.as_posix()}\0".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+def trial_folder(name: str, tables: Tables, written: Mapping[str, str]) -> Path:
+    """Name the folder of a trial by everything that its figures depend on."""
+    stated = json.dumps([tables, dict(written), __version__, source_hash()], sort_keys=True)
+    return cache_folder() / "trials" / f"{name}-{sha256(stated.encode()).hexdigest()[:16]}"
+
+
 def labelled(rows: Iterable[tuple[str, str]]) -> str:
     """Write texts and their labels, one JSON object per line."""
     return "".join(json.dumps({"text": text, "label": label}) + "\n" for text, label in rows)
@@ -82,8 +104,7 @@ def trial(name: str, tables: Tables, written: Mapping[str, str]) -> Run:
 
     Files are given by name and content; ``train.de`` and ``train.en`` are both ``data.train``.
     """
-    stated = json.dumps([tables, dict(written), __version__], sort_keys=True)
-    folder = cache_folder() / "trials" / f"{name}-{sha256(stated.encode()).hexdigest()[:16]}"
+    folder = trial_folder(name, tables, written)
     run = folder / "run"
     if (run / SEAL).exists():
         return Run(run)
