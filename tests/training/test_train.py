@@ -1,11 +1,13 @@
 """Training: a run folder that is whole, the same bits for the same recipe, resumed or not."""
 
 import errno
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
+import weakref
 from hashlib import sha256
 
 import pytest
@@ -283,6 +285,30 @@ except OSError as error:
         [sys.executable, "-c", code, tmp_path / "a.safetensors"], capture_output=True, text=True
     )
     assert said.stdout.strip() == str(errno.EFBIG)
+
+
+def test_a_time_budget_is_timed_on_a_model_that_is_then_released(recipe, tmp_path, monkeypatch):
+    from regard.tasks.translation import Translation
+
+    begun = []
+
+    def begin(task, model, _store):
+        task.learner = model  # as tasks do that ask their model while they make batches
+        begun.append(weakref.ref(model))
+
+    class LookAtModels(Nobody):
+        alive = None
+
+        def step(self, progress):
+            if self.alive is None:
+                gc.collect()
+                self.alive = [model() is not None for model in begun]
+
+    monkeypatch.setattr(Translation, "begin", begin)
+    made = recipe(training={**recipe().training.model_dump(), "budget": "0.3s"})
+    watcher = LookAtModels()
+    train(made, tmp_path / "run", watcher=watcher)
+    assert watcher.alive == [False, True]
 
 
 def test_time_is_turned_into_steps_that_the_run_remembers(recipe, tmp_path):

@@ -35,7 +35,7 @@ def train(
     """Train what a recipe says and return the finished run."""
     watcher = watcher or Nobody()
     if resume:
-        _can_resume(folder, recipe)
+        _can_resume(folder)
     else:
         folders.create(folder)
     with folders.locked(folder):
@@ -52,16 +52,18 @@ def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> N
         saved = _saved(folder, watcher) if resume else None
         prepared = prepare(recipe, watcher, source_of(recipe, folder, resume=resume))
         recipe = prepared.task.recipe  # with what only the data, or another run, could say
+        # Counted first: a task may keep the model it begins with, and must keep the real one.
+        steps = _steps(saved) if saved else _count_steps(recipe, prepared, watcher)
         state, began = _fresh_state(recipe, prepared, _began(saved))
     except BaseException:
         if not resume:
             _leave_nothing(folder)
         raise
     made_of = _made_of(recipe, prepared, threads, began)
-    steps = _restore(state, saved, made_of, watcher, journal) if saved else 0
+    if saved:
+        _restore(state, saved, made_of, watcher, journal)
     folders.write_recipe(folder, recipe)
     prepared.task.tokenizer.save(folder / folders.TOKENIZER)
-    steps = steps or _count_steps(recipe, prepared, began, watcher)
     if not saved:
         if resume:
             journal.write("resumed", step=-1)  # takes back all that was written before
@@ -81,7 +83,7 @@ def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> N
 
 
 def _fresh_state(
-    recipe: Recipe, prepared: Prepared, began: Began | None
+    recipe: Recipe, prepared: Prepared, began: Began | None = None
 ) -> tuple[State, Began | None]:
     """Make what learns; what it was once begun from, if ``began`` says so, is not read again."""
     seed_torch(recipe.seed, INITIALISATION)
@@ -93,10 +95,10 @@ def _fresh_state(
     return State(model, optimizers, ema=recipe.training.ema), began
 
 
-def _count_steps(recipe: Recipe, prepared: Prepared, began: Began | None, watcher: Watcher) -> int:
+def _count_steps(recipe: Recipe, prepared: Prepared, watcher: Watcher) -> int:
     def seconds_per_step() -> float:
         watcher.say("timing a few steps to turn the time budget into a number of steps")
-        state, _ = _fresh_state(recipe, prepared, began)
+        state, began = _fresh_state(recipe, prepared)
         # Where carried parts thaw one day, steps are timed as if they had: time is never overrun.
         carried = began.names if began and recipe.model.start.unfreeze_after is None else ()
         stepper = Stepper(
@@ -131,7 +133,7 @@ def _made_of(
     }
 
 
-def _can_resume(folder: Path, recipe: Recipe) -> None:
+def _can_resume(folder: Path) -> None:
     if (folder / folders.SEAL).exists():
         raise UsageError(
             f"{folder} is a finished run; there is nothing to resume.",
@@ -152,6 +154,11 @@ def _saved(folder: Path, watcher: Watcher) -> checkpoint.Checkpoint | None:
     return checkpoint.load(found) if found else None
 
 
+def _steps(saved: checkpoint.Checkpoint) -> int:
+    """Return the number of steps that a resumed run was to have."""
+    return int(saved.state["made_of"]["steps"])
+
+
 def _began(saved: checkpoint.Checkpoint | None) -> Began | None:
     """Say what a resumed run once began from."""
     facts = saved.state["made_of"].get("began") if saved else None
@@ -164,13 +171,12 @@ def _restore(
     made_of: dict[str, Any],
     watcher: Watcher,
     journal: Journal,
-) -> int:
-    """Take up a checkpoint; return the number of steps the run was to have."""
+) -> None:
+    """Take up a checkpoint of a run that was made of the same parts."""
     _same(saved.state["made_of"], made_of)
     state.from_checkpoint(saved)
     journal.write("resumed", step=state.standing.step)
     watcher.say(f"resumed after step {state.standing.step:,}")
-    return int(saved.state["made_of"]["steps"])
 
 
 def _same(saved: dict[str, Any], now: dict[str, Any]) -> None:
