@@ -105,7 +105,7 @@ def explain(
         _explained(published, shape, Choices(*chosen), vocabulary)
         for chosen in product(tables, (False, True), (False, True), places)
     ]
-    return sorted(found, key=lambda each: _distance(each, published, vocabulary))
+    return sorted(found, key=lambda each: _distance(each, published))
 
 
 def _explained(
@@ -119,7 +119,7 @@ def _explained(
     return Explanation(choices, rest, total, span)
 
 
-def _distance(found: Explanation, published: Published, vocabulary: int | None) -> float:
+def _distance(found: Explanation, published: Published) -> float:
     if found.total is not None:
         return float(abs(found.total - published.total))
     low, high = found.vocabulary

@@ -31,7 +31,7 @@ def greedy(steps: Steps, rows: int, *, limits: Limits) -> list[Answer]:
 
 
 def _likeliest(
-    log_p: Float[Tensor, "row vocabulary"], rows: Int[Tensor, " row"], step: int
+    log_p: Float[Tensor, "row vocabulary"], _rows: Int[Tensor, " row"], _step: int
 ) -> Int[Tensor, " row"]:
     return log_p.argmax(dim=-1)
 

@@ -167,7 +167,7 @@ def _cells(picture: Picture, weights: NDArray[np.float64], cell: float) -> list[
     return drawn
 
 
-def _pixels(picture: Picture, weights: NDArray[np.float64], cell: float) -> list[str]:
+def _pixels(_picture: Picture, weights: NDArray[np.float64], cell: float) -> list[str]:
     """Draw pixels. The root lifts what many words share, which one strong cell would drown."""
     rows, columns = weights.shape
     return [

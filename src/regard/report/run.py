@@ -131,15 +131,15 @@ def _summary(run: Run) -> str:
     said = (
         f"A {run.recipe.task} model of {training['parameters']:,} parameters, trained on "
         f"{training['examples']:,} examples in {lasted(training['seconds'])}. On "
-        f"{summary['split']} it reaches {_figure(run, metric, scores[metric])} {_name(metric)}"
+        f"{summary['split']} it reaches {_figure(metric, scores[metric])} {_name(metric)}"
     )
     if baseline is not None:
-        said += f"; {run.task.baseline} reaches {_figure(run, metric, baseline)}"
+        said += f"; {run.task.baseline} reaches {_figure(metric, baseline)}"
     began = told_beginning(training["began"]) if "began" in training else ""
     return " ".join(part for part in (f"{said}.", run.told_alone, began) if part)
 
 
-def _figure(run: Run, metric: str, score: float) -> str:
+def _figure(metric: str, score: float) -> str:
     drawn = scale(metric)
     return f"{drawn.factor * score:.{drawn.digits}f}{drawn.unit}"
 

@@ -136,8 +136,8 @@ def _spread(states: Tensor) -> float:
 def _uniform() -> Measured:
     """Build GPT's two sizes and count; read random tokens with a small one as it begins."""
     with torch.device("meta"):
-        first = language_model(_gpt(40_478, 512, norm_order="post"), 40_478)
-        second = language_model(_gpt(50_257, 1024, norm_order="pre"), 50_257)
+        first = language_model(_gpt(512, norm_order="post"), 40_478)
+        second = language_model(_gpt(1024, norm_order="pre"), 50_257)
     sizes = [sum(p.numel() for p in model.parameters()) for model in (first, second)]
     with exact():
         small = ModelSettings(width=64, depth=2, feed_forward=128, dropout=0.0)
@@ -162,7 +162,7 @@ def _uniform() -> Measured:
     )
 
 
-def _gpt(tokens: int, positions: int, **order: str) -> ModelSettings:
+def _gpt(positions: int, **order: str) -> ModelSettings:
     return settings(
         12,
         768,

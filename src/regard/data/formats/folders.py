@@ -7,7 +7,7 @@ from regard.data.lines import document
 from regard.data.record import Fault, Found, Request, examined
 
 
-def read_folders(files: Sequence[Path], request: Request) -> Iterator[Found]:
+def read_folders(files: Sequence[Path], _request: Request) -> Iterator[Found]:
     """Read (text, label), class by class, file by file, in the order of their names."""
     for folder in files:
         classes = _visible(folder, folders=True)

@@ -22,7 +22,7 @@ class _Content(str):
         return self.split("\n")
 
 
-def read_po(files: Sequence[Path], request: Request) -> Iterator[Found]:
+def read_po(files: Sequence[Path], _request: Request) -> Iterator[Found]:
     """Read (message, translation); untranslated, fuzzy and obsolete entries are passed over."""
     for path in files:
         text = document(path)

@@ -10,13 +10,13 @@ LONGEST_DOCUMENT = 100_000
 """Characters after which a document goes on as a new record, so that memory stays bounded."""
 
 
-def read_documents(files: Sequence[Path], request: Request) -> Iterator[Found]:
+def read_documents(files: Sequence[Path], _request: Request) -> Iterator[Found]:
     """Read documents of one or more lines, kept together with their line ends."""
     for path in files:
         yield from _documents(path)
 
 
-def read_lines(files: Sequence[Path], request: Request) -> Iterator[Found]:
+def read_lines(files: Sequence[Path], _request: Request) -> Iterator[Found]:
     """Read every line as a record of its own."""
     for path in files:
         for line in lines(path):
@@ -28,7 +28,7 @@ def read_lines(files: Sequence[Path], request: Request) -> Iterator[Found]:
                 yield blank(path, line.number)
 
 
-def read_whole(files: Sequence[Path], request: Request) -> Iterator[Found]:
+def read_whole(files: Sequence[Path], _request: Request) -> Iterator[Found]:
     """Read every file as one record, to the last character; it is held in memory whole."""
     for path in files:
         text = whole(path)

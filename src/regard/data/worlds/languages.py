@@ -135,7 +135,7 @@ def _parity(chance: random.Random, choice: Choice) -> tuple[Symbols, str]:
     return source, YES if choice.belongs else NO
 
 
-def _aa(chance: random.Random, choice: Choice) -> tuple[Symbols, str]:
+def _aa(_chance: random.Random, choice: Choice) -> tuple[Symbols, str]:
     even = choice.length % 2 == 0
     return ["a"] * (choice.length + (even != choice.belongs)), YES if choice.belongs else NO
 

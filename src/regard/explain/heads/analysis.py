@@ -148,7 +148,7 @@ def _roles(
             if trace.stack == "cross":
                 counts.add(trace, roles_across(trace, _aligned(run, examples, number)))
             elif trace.stack != "pool":
-                counts.add(trace, roles_of_itself(trace, _rarity(run, trace, frequency)))
+                counts.add(trace, roles_of_itself(trace, _rarity(trace, frequency)))
     return counts.played()
 
 
@@ -159,7 +159,7 @@ def _aligned(run: Run, examples: Examples, number: int) -> np.ndarray | None:
     return occlusion(question(run, *examples[number][:2])).scores
 
 
-def _rarity(run: Run, trace: Trace, frequency: Counter[int]) -> list[int]:
+def _rarity(trace: Trace, frequency: Counter[int]) -> list[int]:
     return [frequency[id] for id in trace.ids]
 
 
