@@ -1,4 +1,4 @@
-"""Regard: train, fine-tune, serve and explain models that pay attention to text.
+"""Regard: train, fine-tune and explain models that pay attention to text.
 
 The public names are loaded on first use, so that ``import regard`` costs nothing and never waits
 for torch.
@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 __all__ = ["Recipe", "explain", "load", "train"]
 
-_HOMES = {
-    "load": "regard.explain.model",
-    "Recipe": "regard.recipe.recipe",
-}
+_HOMES = {"load": "regard.explain.model", "Recipe": "regard.recipe.recipe"}
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from regard.recipe.recipe import Recipe
+    from regard.explain.model import explain as explain
+    from regard.explain.model import load as load
+    from regard.recipe.recipe import Recipe as Recipe
     from regard.run import Run
     from regard.training.watcher import Watcher
 
@@ -50,7 +49,7 @@ def train(
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
     if name not in __all__:
         raise AttributeError(f"regard has no {name!r}; its public names are {', '.join(__all__)}")
-    if name == "explain":  # a room and a public name: importing anything in it must not change it
+    if name == "explain":  # a package that is callable: importing it binds the same name
         return import_module("regard.explain")
     found = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return found

@@ -19,15 +19,7 @@ import torch
 from regard.account.limits import cores, memory_free, memory_total
 
 _SIDE = 512
-_OPTIONAL = {
-    "transformers": "Hugging Face folders",
-    "datasets": "Hugging Face datasets",
-    "pyarrow": "parquet files",
-    "fastapi": "regard serve",
-    "uvicorn": "regard serve",
-    "ctranslate2": "export to CTranslate2",
-    "onnx": "export to ONNX",
-}
+_OPTIONAL = ("resvg_py", "usearch")  # the extras: PNG pictures, approximate search
 
 
 class Machine(NamedTuple):

@@ -37,12 +37,13 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
     changes: Answering = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
-    """Ask a trained model: a translator translates, a language model goes on with a text.
+    """Answer texts with a trained model; the run's task decides what an answer is.
 
-    A classifier says a label and its probability, a tab between them, as there is between the two
-    texts of a pair. A blank line is answered with a blank line.
-    A searcher gives vectors, as --vectors does with any other model that has a body: as JSON, or
-    as an array where the output file ends in .npy.
+    A translation, a summary, the continuation of a text (language modelling), the words for [MASK]
+    (masked pretraining), or a label and its probability, separated by a tab. The two texts of a
+    pair are separated by a tab as well. A blank line is answered with a blank line.
+    Retrieval gives vectors, as --vectors does for every model with an encoder: as JSON, or as a
+    NumPy array where the output file ends in .npy.
 
     Examples:
         regard predict runs/scenes "Der kleine Hund sieht die Katze."

@@ -21,7 +21,7 @@ VERBS = {
     "train": "Train the model a recipe describes.",
     "evaluate": "Measure a trained model.",
     "compare": "Compare runs: seeds grouped; can the difference be chance?",
-    "predict": "Ask a trained model: translate, line by line or text by text.",
+    "predict": "Answer texts: translate, label, summarize, continue.",
     "index": "Make a corpus ready to be searched.",
     "search": "Find the documents that answer a query.",
     "import": "Make a run of a BERT that Hugging Face transformers saved.",

@@ -1,12 +1,14 @@
-"""A trained model that answers and explains: what ``regard.load`` returns."""
+"""What ``regard.load`` and ``regard.explain`` are."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.explain.explain import Choice, explain
+from regard.explain.explain import Choice
+from regard.explain.explain import explain as explain_run
 from regard.explain.explanation import Explanation
 from regard.inference.predictor import Predictor, opened
+from regard.run import Run
 
 
 class Model(Predictor):
@@ -17,7 +19,7 @@ class Model(Predictor):
 
         ``target`` gives a translation instead of the model's own.
         """
-        return explain(self.run, text, target, Choice(**choice))
+        return explain(self.run, text, target, **choice)
 
 
 def load(
@@ -32,3 +34,18 @@ def load(
     where it is not to be as the recipe has it, as in ``{"method": "sample", "temperature": 0.5}``.
     """
     return Model(opened(path, ensemble=ensemble, decoding=decoding))
+
+
+def explain(
+    run: Run | str | Path,
+    text: str,
+    target: str | None = None,
+    **choice: Any,  # noqa: ANN401 - the fields of Choice
+) -> Explanation:
+    """Answer a text with a run, or with the run in a folder, and explain the answer.
+
+    ``target`` is explained instead of the model's own translation; ``choice`` are fields of
+    :class:`Choice`, as in ``regard.explain("runs/reviews", "not bad", reading="occlusion")``.
+    """
+    opened_run = run if isinstance(run, Run) else opened(run)
+    return explain_run(opened_run, text, target, Choice(**choice))

@@ -112,7 +112,7 @@ class TrainingSettings(Settings):
     batch_tokens: PositiveInt = 4096
     """Most tokens in one step, padding included, counted on the longer side of a pair."""
     shards: PositiveInt = 1
-    """Parts each step is cut into (a power of two); processes share them out."""
+    """Parts each step is cut into (a power of two), taken one after another to need less memory."""
     label_smoothing: Share = 0.1
     """Share of the target's probability spread over the whole vocabulary."""
     softmax: Literal["full", "sampled"] = "full"
