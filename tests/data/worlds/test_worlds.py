@@ -9,7 +9,17 @@ from regard.errors import UsageError
 
 
 def test_the_worlds_are_these():
-    assert WORLDS == ("scenes", "reviews", "copy", "reverse", "first", "parity", "dyck", "aa")
+    assert WORLDS == (
+        "scenes",
+        "reviews",
+        "names",
+        "copy",
+        "reverse",
+        "first",
+        "parity",
+        "dyck",
+        "aa",
+    )
 
 
 @pytest.mark.parametrize("name", WORLDS)

@@ -1,24 +1,26 @@
-"""Corpora the package writes itself, with known truth: scenes, reviews and the formal languages.
+"""Corpora the package writes itself, with known truth: scenes, reviews, names, formal languages.
 
 ``open_world(name, split)`` gives the records of a world as if they were read from a file.
 """
 
+import json
 from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import starmap
 
 from regard.data.record import Record
 from regard.data.worlds.languages import LANGUAGES, language_split
+from regard.data.worlds.names import names as draw_names
 from regard.data.worlds.reviews import reviews as draw_reviews
 from regard.data.worlds.scenes import scenes as draw_scenes
 from regard.data.worlds.splits import to_split
 from regard.errors import UsageError
 
-WORLDS = ("scenes", "reviews", *LANGUAGES)
+WORLDS = ("scenes", "reviews", "names", *LANGUAGES)
 
 
 def open_world(name: str, split: str) -> Iterator[Record]:
-    """Give the examples of a world's split: source and target, or a text and its label."""
+    """Give a world's examples: source and target, text and label, or text and spans."""
     if name not in WORLDS:
         raise UsageError(f"world:{name} is not a world. Worlds: {', '.join(WORLDS)}.", _near(name))
     side = to_split(split)
@@ -36,7 +38,11 @@ def _rated(split: str) -> Iterator[tuple[str, str]]:
     return ((review.text, review.rating) for review in draw_reviews(split))
 
 
-_DRAWN = {"scenes": _translations, "reviews": _rated}
+def _marked(split: str) -> Iterator[tuple[str, str]]:
+    return ((sentence.text, json.dumps(sentence.spans)) for sentence in draw_names(split))
+
+
+_DRAWN = {"scenes": _translations, "reviews": _rated, "names": _marked}
 
 
 def _near(name: str) -> str:

@@ -1,0 +1,127 @@
+"""Files of tokens with their tags: CoNLL columns, CoNLL-U, and ``word|tag``.
+
+Anna   B-PER              # text = …                          Anna|B-PER lives|O
+lives  O                  1  Anna   …  PROPN  …               Anna|NNP|B-PER lives|VBZ|O
+                          2  lives  …  VERB   …
+blank line = new sentence    words and tags by CoNLL-U's place    one sentence per line
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from regard.data.compression import plain_name
+from regard.data.lines import Line, lines
+from regard.data.record import Fault, bad
+from regard.errors import UsageError
+
+BOUNDARY = "-DOCSTART-"
+CONLL_U = (1, 3)
+"""The columns of words and of universal parts of speech."""
+
+
+class Token(NamedTuple):
+    """A token, its tag as the file has it, and where it stands."""
+
+    text: str
+    tag: str
+    line: int
+
+
+Sentence = list[Token]
+Row = tuple[int, list[str] | Fault]
+"""The number of a line, and its cells or what is wrong with it."""
+
+
+def read_sentences(path: Path, fields: tuple[str, ...]) -> Iterator[Sentence | Fault]:
+    """Read the sentences of a file in either form; one with a faulty line is left out whole."""
+    return _read_bars(path, fields) if _has_bars(path) else _read_columns(path, fields)
+
+
+def _has_bars(path: Path) -> bool:
+    read = (line for line in islice(lines(path), 50) if isinstance(line, Line))
+    first = next((line.text for line in read if _says_something(line)), "")
+    return first != "" and "\t" not in first and all("|" in part[1:] for part in first.split())
+
+
+def _says_something(line: Line) -> bool:
+    return line.text.strip() != "" and not line.text.startswith(BOUNDARY)
+
+
+def _read_bars(path: Path, fields: tuple[str, ...]) -> Iterator[Sentence | Fault]:
+    columns = 0
+    for line in lines(path):
+        if isinstance(line, Fault):
+            yield line
+        elif _says_something(line):
+            pieces = line.text.split()
+            columns = columns or 1 + pieces[0][1:].count("|")
+            # Split from the right, since a word may be a bar itself.
+            rows: list[Row] = [(line.number, each.rsplit("|", columns - 1)) for each in pieces]
+            yield from _taken(path, rows, columns, fields)
+
+
+def _read_columns(path: Path, fields: tuple[str, ...]) -> Iterator[Sentence | Fault]:
+    universal = _is_universal(path)
+    columns = 0
+    rows: list[Row] = []
+    for line in lines(path):
+        if isinstance(line, Fault):
+            rows.append((line.line, line))
+        elif not _says_something(line):
+            yield from _taken(path, rows, columns, fields)
+            rows = []
+        elif not (universal and line.text.startswith("#")):
+            cells = line.text.split("\t") if "\t" in line.text else line.text.split()
+            columns = columns or len(cells)
+            # CoNLL-U counts 3-4 for what two words are written as, and 5.1 for what is not written.
+            if not universal or cells[0].isdigit():
+                rows.append((line.number, cells))
+    yield from _taken(path, rows, columns, fields)
+
+
+def _taken(
+    path: Path, rows: Sequence[Row], columns: int, fields: tuple[str, ...]
+) -> Iterator[Sentence | Fault]:
+    """Take word and tag out of the rows of one sentence; name what is wrong with each row."""
+    sentence: Sentence = []
+    for number, cells in rows:
+        if isinstance(cells, Fault):
+            yield cells
+            continue
+        word, tag = _chosen(path, fields, columns)
+        if problem := _wrong(cells, columns, word=word, tag=tag):
+            yield bad("columns", path, number, problem)
+        else:
+            sentence.append(Token(cells[word].strip(), cells[tag].strip(), number))
+    if sentence and len(sentence) == len(rows):
+        yield sentence
+
+
+def _chosen(path: Path, fields: tuple[str, ...], columns: int) -> tuple[int, int]:
+    """Find the columns of words and tags: as named, by CoNLL-U's order, or the first and last."""
+    if not fields:
+        return CONLL_U if _is_universal(path) else (0, columns - 1)
+    if len(fields) != 2 or not all(name.isdigit() for name in fields):
+        raise UsageError(
+            f"columns are named by number, counted from 0: the word's, then the tag's. Got "
+            f"data.fields = {list(fields)}; {path.name} has {columns} columns.",
+            "Write for instance data.fields = [0, 3], or leave it out for the first and the last.",
+        )
+    return int(fields[0]), int(fields[1])
+
+
+def _wrong(cells: list[str], columns: int, *, word: int, tag: int) -> str:
+    if columns < 2:
+        return f"A line needs a word and a tag. Got {' '.join(cells)!r}."
+    if len(cells) != columns:
+        return f"The line has {len(cells)} columns; the file's first has {columns}."
+    for what, place in (("word", word), ("tag", tag)):
+        if place >= columns or not cells[place].strip():
+            return f"There is no {what} in column {place}."
+    return ""
+
+
+def _is_universal(path: Path) -> bool:
+    return plain_name(path).suffix.lower() == ".conllu"
