@@ -1,6 +1,7 @@
 """The plan of the house: which room may import which. A room may always import its own files."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,12 @@ def test_a_recipe_is_seen_only_at_the_door():
     inside, door = SOURCE / "text" / "tokenizer.py", SOURCE / "text" / "from_recipe.py"
     assert forbidden({"recipe.text"}, allowed_to(inside))
     assert not forbidden({"recipe.text"}, allowed_to(door))
+
+
+def test_the_architecture_page_lists_every_door():
+    page = (SOURCE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", page.partition("| room |")[2], re.MULTILINE)
+    rooms = {room_of(file) for file in FILES} & set(MAY_IMPORT)
+    assert {room: set(re.findall(r"`([\w.]+)`", doors)) for room, doors in rows} == {
+        room: MAY_IMPORT[room] for room in rooms
+    }
