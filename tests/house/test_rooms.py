@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "serve": {"inference", "explain", "run"},
     "studio": {"serve", "explain", "account", "run", "recipe"},
 }
-OPEN_TO_ALL = {"errors", "files", "__version__"}
+OPEN_TO_ALL = {"errors", "files", "randomness", "__version__"}
 FACES_THAT_MAY_IMPORT_ANYTHING = {"cli", "__init__", "__main__"}
 SEE_A_RECIPE_ONLY_AT_THE_DOOR = {"text", "data", "models"}
 WEB_FACES = {"serve", "studio"}

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.batch import cut
+from regard.randomness import Purpose, derive_generator
 
 WINDOW = 1 << 20  # examples sorted at once: 8 MB of numbers
-ORDER, TIES = 102, 103  # purposes: what a random choice is for
 
 
 class Place(NamedTuple):
@@ -96,7 +96,7 @@ class Stream:
 
     def _shuffle(self, epoch: int) -> NDArray[np.int64]:
         """Every (window, part) of an epoch, window after window, parts shuffled within each."""
-        rng = np.random.default_rng([self.seed, ORDER, epoch])
+        rng = derive_generator(self.seed, Purpose.EXAMPLE_ORDER, epoch)
         pairs = []
         for number in rng.permutation(self.windows):
             parts = rng.permutation(self._steps[number])
@@ -109,7 +109,8 @@ class Stream:
     def _sort(self, epoch: int, number: int) -> NDArray[np.int64]:
         """One window by length: longest field first, then the others, ties at random."""
         members = self._members(number)
-        ties = np.random.default_rng([self.seed, TIES, epoch, number]).permutation(len(members))
+        rng = derive_generator(self.seed, Purpose.BATCH_TIES, epoch, number)
+        ties = rng.permutation(len(members))
         lengths = self.store.lengths(members)
         keys = (ties, *lengths.T, lengths.max(axis=1))
         return members[np.lexsort(keys)]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.stream import Place
+from regard.randomness import Purpose, derive_generator
 
-OFFSETS = 105  # purpose: what a random choice is for
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -43,7 +43,7 @@ class Places:
     def __getitem__(self, step: int) -> NDArray[np.int64]:
         """Places of one step."""
         epoch, within = self.place(step)
-        offset = int(np.random.default_rng([self.seed, OFFSETS, epoch]).integers(self.tokens))
+        offset = int(derive_generator(self.seed, Purpose.EPOCH_OFFSET, epoch).integers(self.tokens))
         numbers = np.arange(within * self.rows, min((within + 1) * self.rows, self.tokens))
         return (offset + numbers * self.stride) % self.tokens
 

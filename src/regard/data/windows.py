@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.stream import Place
-
-CUTS = 104  # purpose: what a random choice is for
+from regard.randomness import Purpose, derive_generator
 
 
 class Windows:
@@ -53,7 +52,7 @@ class Windows:
         return self[step][shard::shards]
 
     def _begins(self, epoch: int) -> NDArray[np.int64]:
-        rng = np.random.default_rng([self.seed, CUTS, epoch])
+        rng = derive_generator(self.seed, Purpose.WINDOW_CUTS, epoch)
         offset = int(rng.integers(self._offsets))
         return offset + self.context * rng.permutation(self.windows)
 

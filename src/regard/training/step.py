@@ -16,10 +16,10 @@ from torch import Tensor
 from regard.data.store import Store
 from regard.data.stream import AnyStream
 from regard.layers.dropout import keyed
+from regard.randomness import Purpose
 from regard.recipe.recipe import Recipe
 from regard.tasks.task import Task
 from regard.training.onednn_matmul import fast_products
-from regard.training.randomness import DROPOUT, SEGMENTATION
 from regard.training.schedule import rate_factor
 from regard.training.start import is_frozen
 from regard.training.state import State
@@ -105,9 +105,9 @@ class Stepper:
         numbers = self.stream.share(step, shard=shard, shards=shards)
         if not len(numbers):
             return 0.0, 0, 0
-        key = (seed, SEGMENTATION, step, shard)
+        key = (seed, Purpose.BATCH, step, shard)
         batch = self.task.batch(self.store, numbers, key, progress=step / self.steps)
-        with keyed(seed, DROPOUT, step, shard):
+        with keyed(seed, Purpose.DROPOUT, step, shard):
             loss = self.task.loss(state.model, batch)
         loss.smoothed.backward()
         return loss.plain, loss.tokens, max(field.tokens for field in batch.fields)

@@ -21,11 +21,11 @@ from regard.account.operations import operations
 from regard.account.plan import ledger_of
 from regard.account.time import Pace, extrapolated
 from regard.data.stream import AnyStream
+from regard.randomness import Purpose, seed_torch
 from regard.recipe.recipe import ENCODER_DECODERS, Recipe
 from regard.tasks.from_recipe import make_task
 from regard.training.optimizer import make_optimizers
 from regard.training.preparation import Prepared, prepare
-from regard.training.randomness import INITIALISATION, SEGMENTATION, seed_torch
 from regard.training.sample import Sample, look
 from regard.training.state import State
 from regard.training.step import Stepper
@@ -89,7 +89,7 @@ def on_data(recipe: Recipe) -> Rehearsed:
 
 def on_stage(recipe: Recipe, prepared: Prepared) -> tuple[Stepper, State]:
     """Build the model and what moves it, for data that is ready."""
-    seed_torch(recipe.seed, INITIALISATION)
+    seed_torch(recipe.seed, Purpose.INITIALISATION)
     model = prepared.task.build()
     prepared.task.begin(model, prepared.store)
     optimizers = make_optimizers(model, recipe.training.optimizer)
@@ -105,7 +105,7 @@ def loads_of(prepared: Prepared) -> list[Load]:
     loads = []
     for step in spread(stream):
         numbers = stream.share(step, shard=0, shards=shards)
-        batch = task.batch(store, numbers, (seed, SEGMENTATION, step, 0), progress=HALFWAY)
+        batch = task.batch(store, numbers, (seed, Purpose.BATCH, step, 0), progress=HALFWAY)
         loads.append(load_of_batch(task.recipe, batch))
     return loads
 

@@ -9,6 +9,7 @@ import torch
 
 from regard import run as folders
 from regard.errors import UsageError
+from regard.randomness import Purpose, seed_torch
 from regard.recipe.recipe import Recipe
 from regard.run import Run
 from regard.training import checkpoint
@@ -19,7 +20,6 @@ from regard.training.journal import Journal
 from regard.training.loop import Loop
 from regard.training.optimizer import make_optimizers
 from regard.training.preparation import Prepared, prepare
-from regard.training.randomness import INITIALISATION, seed_torch
 from regard.training.start import Began, begin_from, layer_shares, source_of
 from regard.training.state import State
 from regard.training.step import Stepper
@@ -86,7 +86,7 @@ def _fresh_state(
     recipe: Recipe, prepared: Prepared, began: Began | None = None
 ) -> tuple[State, Began | None]:
     """Make what learns; what it was once begun from, if ``began`` says so, is not read again."""
-    seed_torch(recipe.seed, INITIALISATION)
+    seed_torch(recipe.seed, Purpose.INITIALISATION)
     model = prepared.task.build()
     prepared.task.begin(model, prepared.store)
     began = began or begin_from(model, recipe)

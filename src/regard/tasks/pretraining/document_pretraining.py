@@ -27,6 +27,7 @@ from regard.data.stream import Stream
 from regard.models.build.labels import classifier
 from regard.models.classifier import Classifier
 from regard.models.ngram_filter import filter_ngrams
+from regard.randomness import Purpose, derive_generator
 from regard.tasks.labelling.overlong import Fitted, drawn
 from regard.tasks.losses import Loss
 from regard.tasks.pretraining.whole_documents import TOLD, WholeDocuments, closed
@@ -37,7 +38,6 @@ FREQUENT = 1e-4  # a word as frequent is always asked for; one a hundred times s
 QUICK, MOST = 500, 2000  # documents measured on, while training and at the end
 AT_ONCE = 64  # documents
 SHOWN = 8  # samples
-MEASURED = 303  # purpose of the random choices while measuring: always the same ones
 
 
 class Parted(NamedTuple):
@@ -127,7 +127,7 @@ class DocumentPretraining(WholeDocuments):
         """Say what is lost on the examples, always parted in the same way."""
         assert self.frequencies is not None
         model.eval()
-        rng = np.random.default_rng([self.recipe.seed, MEASURED])
+        rng = derive_generator(self.recipe.seed, Purpose.DOCUMENT_EVALUATION)
         some = [e for e in examples[: QUICK if quick else MOST] if e[0].strip()]
         rows = [self.part(ids, rng) for (ids,) in self.encode(some) if ids]
         by_frequency = -asked_for(self.frequencies).log()

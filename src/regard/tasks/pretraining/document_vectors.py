@@ -29,6 +29,7 @@ from regard.models.document_vectors import SHARP, DocumentVectors
 from regard.models.ngram_filter import filter_ngrams
 from regard.models.ngram_index import chunks
 from regard.models.parameters import draw_parameters
+from regard.randomness import Purpose, derive_generator
 from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.classification import Classification
 from regard.tasks.labelling.labels import split
@@ -40,7 +41,6 @@ from regard.tasks.task import Examples, Measured, Sample, Texts
 OTHERS = 5  # runs that are told from one that stands in the text
 POWER = 0.75  # frequent runs are drawn less often than they are written
 QUICK, MOST = 500, 2000  # documents measured on, while training and at the end
-MEASURED = 304  # purpose of the random choices while measuring: always the same ones
 SHOWN = 8  # samples
 LABELLED_AT_ONCE = 1024  # texts
 
@@ -170,7 +170,7 @@ class DocumentVectorLearning(WholeDocuments):
         """Tell the runs of each text's second half from others, by its first half."""
         assert self.runs is not None
         model = self._closed(model)
-        rng = np.random.default_rng([self.recipe.seed, MEASURED])
+        rng = derive_generator(self.recipe.seed, Purpose.DOCUMENT_VECTOR_EVALUATION)
         some = [e for e in examples[: QUICK if quick else MOST] if e[0].strip()]
         texts = [np.asarray(ids, dtype=np.uint32) for (ids,) in self.encode(some)]
         halves = [(ids[: len(ids) // 2], ids[len(ids) // 2 :]) for ids in texts if len(ids) > 1]

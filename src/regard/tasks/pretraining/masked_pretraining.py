@@ -17,6 +17,7 @@ from regard.data.store import Store
 from regard.data.stream import AnyStream
 from regard.errors import DataError
 from regard.models.build.pretraining import pretraining_model
+from regard.randomness import Purpose, derive_generator
 from regard.recipe.recipe import Recipe
 from regard.tasks.losses import Loss
 from regard.tasks.pretraining.fill_masks import encode_with_masks, fill, fitted
@@ -33,7 +34,6 @@ QUICK, MOST = 1 << 15, 1 << 18  # tokens measured on, while training and at the 
 ASKED_AT_ONCE = 1 << 13  # tokens
 SHOWN = 20  # rows
 MOST_PAIRED, MOST_LEARNED = 20_000, 1 << 19  # documents and tokens the shortcut is learned from
-MEASURED = 301  # purpose of the random choices while measuring: always the same ones
 
 OBJECTIVES: dict[str, type[Objective]] = {
     "masked": Masked,
@@ -238,7 +238,7 @@ class MaskedPretraining(Task):
         numbers = corpus.every()
         wanted = max(1, min(len(numbers), most // longest))
         numbers = numbers[np.linspace(0, len(numbers) - 1, wanted).astype(int)]
-        rng = np.random.default_rng([self.recipe.seed, MEASURED])
+        rng = derive_generator(self.recipe.seed, Purpose.MASKED_EVALUATION)
         at_once = max(1, ASKED_AT_ONCE // longest)
         return [
             hide(corpus.rows(numbers[at : at + at_once], rng), self._hiding(1.0), rng)

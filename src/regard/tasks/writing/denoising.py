@@ -18,6 +18,7 @@ from regard.data.gaps import Gapped, take_sentences, take_spans
 from regard.data.store import Store
 from regard.errors import UsageError
 from regard.models.transformer import Transformer
+from regard.randomness import Purpose, derive_generator
 from regard.recipe.recipe import Recipe
 from regard.tasks.pretraining.fill_masks import MASK, encode_with_masks
 from regard.tasks.pretraining.scores import learn_frequencies
@@ -31,7 +32,6 @@ from regard.text.tokenizer import Tokenizer
 QUICK, MOST = 1 << 15, 1 << 18  # tokens measured on, while training and at the end
 AT_ONCE = 1 << 12  # tokens
 SHOWN = 8  # documents written out
-MEASURED = 302  # purpose of the random choices while measuring: always the same ones
 
 
 class Denoising(TextToText):
@@ -145,7 +145,7 @@ class Denoising(TextToText):
         )
 
     def _questions(self, examples: Sequence[tuple[str, ...]], most: int) -> list[Batch]:
-        rng = np.random.default_rng([self.recipe.seed, MEASURED])
+        rng = derive_generator(self.recipe.seed, Purpose.DENOISING_EVALUATION)
         rows = self.encode(list(examples))
         ends = list(accumulate(len(ids) for _, ids in rows))
         rows = rows[: max(1, sum(end <= most for end in ends))]
