@@ -47,39 +47,49 @@ def _mixed_sentences(self, unfolded):
 VECTORS = han.Han.vectors
 
 BREAKS = {
-    "look-into-another": (looks.LOOK_INTO_ANOTHER, attention.Attention, "_looked_up", _another_key),
-    "mask-minus-infinity": (masks.MINUS_INFINITY, attention, "fused", _all_seen),
+    "look-into-another": (looks.look_into_another, attention.Attention, "_looked_up", _another_key),
+    "mask-minus-infinity": (masks.mask_minus_infinity, attention, "fused", _all_seen),
     "cost-of-attention": (
-        head_claims.COST,
+        head_claims.cost_of_attention,
         attention.Attention,
         "to_output",
         property(lambda self: lambda states: states, lambda self, part: None),
     ),
-    "shift-operator": (waves.SHIFT, position.Sinusoidal, "forward", _faster_waves),
-    "relative-bias-parameters": (joining.PARAMETERS, distance.RelativeTable, "__init__", _one_more),
-    "block-is-torchs": (build.BLOCK, feed_forward, "_BENDS", {"relu": torch.sigmoid}),
+    "shift-operator": (waves.shift_operator, position.Sinusoidal, "forward", _faster_waves),
+    "relative-bias-parameters": (
+        joining.relative_bias_parameters,
+        distance.RelativeTable,
+        "__init__",
+        _one_more,
+    ),
+    "block-is-torchs": (build.block_is_torchs, feed_forward, "_BENDS", {"relu": torch.sigmoid}),
     "label-smoothing-floor": (
-        learning.FLOOR,
+        learning.label_smoothing_floor,
         learning,
         "cross_entropy",
         lambda logits, targets, smoothing: LOSS(logits, targets, smoothing=0.0),
     ),
     "schedule-peak": (
-        learning.NOAM,
+        learning.schedule_peak,
         learning,
         "rate_factor",
         lambda settings, step, steps, width: width**-0.5 * (step + 1) ** -0.5,
     ),
-    "masked-words": (objectives.MASKED, objectives, "corrupt", lambda ids, *_, **__: ids),
+    "masked-words": (objectives.masked_words, objectives, "corrupt", lambda ids, *_, **__: ids),
     "next-sentence-direction": (
-        objectives.NEXT_SENTENCE,
+        objectives.next_sentence_direction,
         sentence_pairs.SentencePairs,
         "pair",
         lambda self, number, rng: sentence_pairs.Pair(np.array([9]), np.array([7]), 1),
     ),
-    "penalty-range": (penalty.RANGE, penalty, "frobenius", lambda looks: looks.sum(dim=(1, 2))),
-    "han-isolation": (hierarchy.ISOLATION, han.Han, "vectors", _mixed_sentences),
-    "parity-by-hand": (parity.PARITY, feed_forward, "_BENDS", {"relu": nn.Identity()}),
+    "penalty-range": (
+        penalty.penalty_range,
+        penalty,
+        "frobenius",
+        lambda looks: looks.sum(dim=(1, 2)),
+    ),
+    "han-isolation": (hierarchy.han_isolation, han.Han, "vectors", _mixed_sentences),
+    "parity-by-hand": (parity.parity_by_hand, feed_forward, "_BENDS", {"relu": nn.Identity()}),
 }
 LOSS = learning.cross_entropy
 

@@ -30,9 +30,7 @@ def broken():
 
 def claim(measure, **more):
     words = dict.fromkeys(("statement", "reading", "then"), "Words enough for this.")
-    return Claim(
-        name="toy", numbers=(1,), source="D0", layer="errors.py", measure=measure, **words, **more
-    )
+    return Claim(measure, numbers=(1,), source="D0", layer="errors.py", **words, **more)
 
 
 @pytest.fixture(autouse=True)

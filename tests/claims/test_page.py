@@ -18,15 +18,14 @@ def outcome(name, votes, drawing=None, problem="", **more):
     def measure():
         """Measure nothing."""
 
-    measure.__module__ = "regard.claims.masks"
+    measure.__name__, measure.__module__ = name, "regard.claims.masks"
     told = {word: f"{word} {EVIL}." for word in ("statement", "reading", "then", "right")}
     told["then"] += f" Try `regard {EVIL}`."
     claim = Claim(
-        name=name,
+        measure,
         numbers=(3,),
         source=f"D0 {EVIL}",
         layer="errors.py",
-        measure=measure,
         **told,
         **more,
     )

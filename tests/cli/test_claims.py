@@ -76,22 +76,19 @@ def test_a_fast_claim_that_cannot_be_measured_is_a_failure(capsys, monkeypatch):
         """Break."""
         raise RuntimeError("broken")
 
-    words = dict.fromkeys(("statement", "reading", "then"), "Words enough.")
-    toy = Claim(name="toy", numbers=(1,), source="D0", layer="errors.py", measure=breaks, **words)
-    breaks.__module__ = "regard.claims.masks"
-    monkeypatch.setattr(registry, "claims", lambda: {"toy": toy})
+    def works():
+        """Work."""
+        return Measured("fine", (Figure("a", 1, True),))
+
+    def toy(measure):
+        measure.__module__ = "regard.claims.masks"
+        words = dict.fromkeys(("statement", "reading", "then"), "Words enough.")
+        return Claim(measure, numbers=(1,), source="D0", layer="errors.py", **words)
+
+    monkeypatch.setattr(registry, "claims", lambda: {"toy": toy(breaks)})
     assert main(["claims", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)[0]["verdict"] == "not measured: RuntimeError: broken"
-    fine = Claim(
-        name="toy",
-        numbers=(1,),
-        source="D0",
-        layer="errors.py",
-        **words,
-        measure=lambda: Measured("fine", (Figure("a", 1, True),)),
-    )
-    fine.measure.__module__ = "regard.claims.masks"
-    monkeypatch.setattr(registry, "claims", lambda: {"toy": fine})
+    monkeypatch.setattr(registry, "claims", lambda: {"toy": toy(works)})
     assert main(["claims", "--json"]) == 0
 
 

@@ -10,8 +10,8 @@ something speak neither for nor against.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Concatenate, Literal, ParamSpec
 
 from regard.draw.bars import Bars
 from regard.draw.chart import Line
@@ -19,6 +19,7 @@ from regard.draw.picture import Picture
 
 Kind = Literal["holds", "fails", "holds if", "not measured"]
 Number = float | int
+P = ParamSpec("P")
 
 FAMILIES = {
     "attention": "Attention",
@@ -85,7 +86,9 @@ class Measured:
 class Claim:
     """Data, and one function that measures."""
 
-    name: str
+    measure: Callable[[], Measured] = field(repr=False)
+    """Measures; its name is the claim's, its docstring says how."""
+    _: KW_ONLY
     numbers: tuple[int, ...]
     """Which of the inventory's statements it answers."""
     source: str
@@ -98,14 +101,17 @@ class Claim:
     """How to read the figures."""
     then: str
     """What to try next."""
-    measure: Callable[[], Measured] = field(repr=False)
-    """Measures; its docstring says how."""
     right: str = ""
     """The right value, where the document erred."""
     condition: str = ""
     """Under which condition it holds, where it does not always."""
     slow: bool = False
     """Whether models are trained for it."""
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        return self.measure.__name__.replace("_", "-")
 
     @property
     def family(self) -> str:
@@ -121,6 +127,19 @@ class Claim:
     def method(self) -> str:
         """How it is measured."""
         return " ".join((self.measure.__doc__ or "").split())
+
+
+def _decorator(
+    make: Callable[Concatenate[Callable[[], Measured], P], Claim],
+) -> Callable[P, Callable[[Callable[[], Measured]], Claim]]:
+    def with_fields(*args: P.args, **fields: P.kwargs) -> Callable[[Callable[[], Measured]], Claim]:
+        return lambda measure: make(measure, *args, **fields)
+
+    return with_fields
+
+
+claim = _decorator(Claim)
+"""Makes a function that measures a claim: ``@claim(numbers=(1,), source="D0 Q1", ...)``."""
 
 
 def kind_of(measured: Measured) -> Kind:

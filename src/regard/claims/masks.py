@@ -5,10 +5,9 @@ import math
 import torch
 from torch import Tensor, nn
 
-from regard.claims.claim import Claim, Curves, Drawing, Figure, Measured
-from regard.claims.precision import exact
-from regard.draw.chart import Line
-from regard.draw.picture import Picture
+from regard.claims.claim import Drawing, Figure, Measured, claim
+from regard.claims.precision import difference, exact
+from regard.claims.table import draw_curves, draw_matrix
 from regard.layers.attention import Attention, Select, attend, scaled_dot, softmax
 from regard.layers.embedding import Embedding
 from regard.layers.position import Added, Sinusoidal
@@ -59,27 +58,34 @@ def _felt_future(select: Select) -> float:
         attend(*each, score=scaled_dot, select=select, visible=visible).mixed
         for each in (heads, others)
     )
-    return (before - after)[:, :, : POSITIONS // 2].abs().max().item()
+    return difference(before[:, :, : POSITIONS // 2], after[:, :, : POSITIONS // 2])
 
 
-def _minus_infinity() -> Measured:
+@claim(
+    numbers=(8,),
+    source="D0 Q5, D3 Q1; Vaswani et al. 2017, §3.2.3",
+    statement="Setting future scores to minus infinity before the softmax hides the future.",
+    layer="layers/attention.py",
+    reading="Exactly 0 everywhere: no gradient, no bit changed, no NaN where nothing is visible.",
+    then="Combine rules: causal & padding & within(3).",
+)
+@exact()
+def mask_minus_infinity() -> Measured:
     """Look causally with the layer itself: gradients, a changed future, and rows that see nothing.
 
     All are exact questions: a gradient of 0, bits that stay the same, no number that is none.
     """
-    with exact():
-        layer = Attention(12, 3, rule=causal)
-        states = torch.randn(1, 9, 12, requires_grad=True)
-        leak = 0.0
-        for place in range(8):
-            mixed = layer(states, visible=all_visible(9))[0, place].sum()
-            (gradient,) = torch.autograd.grad(mixed, states)
-            leak = max(leak, gradient[0, place + 1 :].abs().max().item())
-        felt = _felt_future(softmax)
-        with listen(layer, "weights"):
-            nothing = layer(states, visible=torch.zeros(1, 1, 1, 9, dtype=torch.bool))
-        broken = int(nothing.isnan().sum())
-        picture = _map(softmax, "The look with the future at minus infinity")
+    layer = Attention(12, 3, rule=causal)
+    states = torch.randn(1, 9, 12, requires_grad=True)
+    leak = 0.0
+    for place in range(8):
+        mixed = layer(states, visible=all_visible(9))[0, place].sum()
+        (gradient,) = torch.autograd.grad(mixed, states)
+        leak = max(leak, gradient[0, place + 1 :].abs().max().item())
+    felt = _felt_future(softmax)
+    with listen(layer, "weights"):
+        nothing = layer(states, visible=torch.zeros(1, 1, 1, 9, dtype=torch.bool))
+    broken = int(nothing.isnan().sum())
     return Measured(
         f"gradient into the future {leak:g}, change felt {felt:g}, NaN in blind rows {broken}",
         (
@@ -87,53 +93,86 @@ def _minus_infinity() -> Measured:
             Figure("change felt from the future", felt, felt == 0.0, given=0.0),
             Figure("NaN where nothing is visible", broken, broken == 0, given=0),
         ),
-        picture,
+        _map(softmax, "The look with the future at minus infinity"),
     )
 
 
-def _zero_before() -> Measured:
+@claim(
+    numbers=(8,),
+    source="D3 Q1",
+    statement="The future is hidden by setting its scores to 0.",
+    layer="layers/attention.py",
+    reading="A score of 0 is an average score and not a forbidden one: exp(0) = 1.",
+    then="Scale the scores up: the leak shrinks and never goes away.",
+    right="Set them to minus infinity: the leak is then exactly 0.",
+)
+@exact()
+def mask_zero_scores() -> Measured:
     """Score 50 times 64 queries and keys from N(0, I), set future scores to 0, take the softmax."""
-    with exact():
-        weights = _weights(_heads(), zero_before)
-        future = ~causal(POSITIONS, POSITIONS)
-        leak = (weights * future).sum(dim=-1).mean().item()
-        picture = _map(zero_before, "The look with future scores set to 0")
+    weights = _weights(_heads(), zero_before)
+    leak = (weights * ~causal(POSITIONS, POSITIONS)).sum(dim=-1).mean().item()
     return Measured(
         f"{leak:.1%} of the look falls on the future",
         (Figure("share of the look on the future", leak, leak == 0.0, given=0.415, within=0.02),),
-        picture,
+        _map(zero_before, "The look with future scores set to 0"),
     )
 
 
-def _zero_after() -> Measured:
+@claim(
+    numbers=(8,),
+    source="D0 Q5",
+    statement="The future is hidden by multiplying the weights with a mask of 0 and 1.",
+    layer="layers/attention.py",
+    reading="What is left of a row sums to about half, and the softmax's denominator still holds "
+    "the future's keys: the past changes with them.",
+    then="Divide by the sum: see mask-zero-weights-renormalised.",
+    right="Divide by what is left, or set scores to minus infinity before the softmax.",
+)
+@exact()
+def mask_zero_weights() -> Measured:
     """Take the softmax of all scores, set the future's weights to 0; look at sums and leaks."""
-    with exact():
-        weights = _weights(_heads(), zero_after)
-        total = weights.sum(dim=-1).mean().item()
-        felt = _felt_future(zero_after)
-        picture = _map(zero_after, "The look with future weights set to 0")
+    total = _weights(_heads(), zero_after).sum(dim=-1).mean().item()
+    felt = _felt_future(zero_after)
     return Measured(
         f"rows sum to {total:.3f}, and the past changes by {felt:.2f} with the future's keys",
         (
             Figure("mean sum of a row", total, math.isclose(total, 1.0), given=0.509, within=0.02),
             Figure("change felt from the future", felt, felt == 0.0),
         ),
-        picture,
+        _map(zero_after, "The look with future weights set to 0"),
     )
 
 
-def _renormalised() -> Measured:
+@claim(
+    numbers=(8,),
+    source="D0 Q5",
+    statement="Weights set to 0 after the softmax and divided by their sum equal the mask of minus "
+    "infinity.",
+    layer="layers/attention.py",
+    reading="A difference of rounding: the same look, at the price of a softmax over everything.",
+    then="Try it in float32 with scores of 200: the sum that is divided by can underflow.",
+)
+@exact()
+def mask_zero_weights_renormalised() -> Measured:
     """Compare weights set to 0 after the softmax and divided by their sum with the layer's own."""
-    with exact():
-        heads = _heads()
-        gap = (_weights(heads, renormalised) - _weights(heads, softmax)).abs().max().item()
+    heads = _heads()
+    gap = difference(_weights(heads, renormalised), _weights(heads, softmax))
     return Measured(
         f"the two looks differ by {gap:.0e}",
         (Figure("largest difference", gap, gap < 1e-14, given=2e-16, within=3.0),),
     )
 
 
-def _padding() -> Measured:
+@claim(
+    numbers=(8,),
+    source="D0 Q5",
+    statement="The mask of 0 and 1 that marks padding also keeps the decoder from looking ahead.",
+    layer="layers/visibility.py",
+    reading="Pairs of a query and a later key that may still look at each other.",
+    then="Join the rules: causal(n, n) & padding(lengths, n).",
+    right="They are two rules, joined by and: one forbids padding, the other the future.",
+)
+def padding_is_not_causality() -> Measured:
     """Hide the padding of rows of 5 and 9 words, and count which futures can still be seen."""
     lengths = torch.tensor([5, 9])
     open_pairs = padding(lengths, 9).expand(2, 1, 9, 9)
@@ -145,16 +184,20 @@ def _padding() -> Measured:
             Figure("pairs that see the future, padding alone", future, future == 0),
             Figure("pairs that see the future, both rules", both),
         ),
-        Picture(
-            [str(place) for place in range(9)],
-            [str(place) for place in range(9)],
-            open_pairs[0, 0].double().tolist(),
-            "What a row of 5 words may see, padding hidden",
-        ),
+        draw_matrix(open_pairs[0, 0].double(), "What a row of 5 words may see, padding hidden"),
     )
 
 
-def _shift() -> Measured:
+@claim(
+    numbers=(9,),
+    source="D0 Q5; Vaswani et al. 2017, §3.1",
+    statement="The decoder's input is shifted by one; otherwise it would only copy.",
+    layer="models/gpt.py",
+    reading="Without the shift the answer stands in the input, and the loss goes to 0 on noise "
+    "that nobody can foretell.",
+    then="Train on real text without the shift: the loss is splendid and the samples are not.",
+)
+def shift_by_one() -> Measured:
     """Train one small causal model twice on random tokens, 60 steps each.
 
     Once position t is to say token t + 1, once token t itself. There are 16 tokens, drawn evenly:
@@ -171,13 +214,11 @@ def _shift() -> Measured:
             Figure("loss with the shift", losses["next"][-1], losses["next"][-1] > 0.95 * least),
             Figure("ln 16", least),
         ),
-        Curves(
+        draw_curves(
             "Loss on random tokens",
             "step",
-            (
-                Line("to say the same token", range(60), losses["same"]),
-                Line("to say the next token", range(60), losses["next"]),
-            ),
+            range(60),
+            {"to say the same token": losses["same"], "to say the next token": losses["next"]},
         ),
     )
 
@@ -206,73 +247,4 @@ def _map(select: Select, title: str) -> Drawing:
     torch.manual_seed(0)
     heads = [torch.randn(1, 1, 12, 16) for _ in range(3)]
     found = attend(*heads, score=scaled_dot, select=select, visible=causal(12, 12)).weights
-    names = [str(place + 1) for place in range(12)]
-    return Picture(names, names, found[0, 0].tolist(), title)
-
-
-MINUS_INFINITY = Claim(
-    name="mask-minus-infinity",
-    numbers=(8,),
-    source="D0 Q5, D3 Q1; Vaswani et al. 2017, §3.2.3",
-    statement="Setting future scores to minus infinity before the softmax hides the future.",
-    layer="layers/attention.py",
-    reading="Exactly 0 everywhere: no gradient, no bit changed, no NaN where nothing is visible.",
-    then="Combine rules: causal & padding & within(3).",
-    measure=_minus_infinity,
-)
-ZERO_BEFORE = Claim(
-    name="mask-zero-scores",
-    numbers=(8,),
-    source="D3 Q1",
-    statement="The future is hidden by setting its scores to 0.",
-    layer="layers/attention.py",
-    reading="A score of 0 is an average score and not a forbidden one: exp(0) = 1.",
-    then="Scale the scores up: the leak shrinks and never goes away.",
-    right="Set them to minus infinity: the leak is then exactly 0.",
-    measure=_zero_before,
-)
-ZERO_AFTER = Claim(
-    name="mask-zero-weights",
-    numbers=(8,),
-    source="D0 Q5",
-    statement="The future is hidden by multiplying the weights with a mask of 0 and 1.",
-    layer="layers/attention.py",
-    reading="What is left of a row sums to about half, and the softmax's denominator still holds "
-    "the future's keys: the past changes with them.",
-    then="Divide by the sum: see mask-zero-weights-renormalised.",
-    right="Divide by what is left, or set scores to minus infinity before the softmax.",
-    measure=_zero_after,
-)
-RENORMALISED = Claim(
-    name="mask-zero-weights-renormalised",
-    numbers=(8,),
-    source="D0 Q5",
-    statement="Weights set to 0 after the softmax and divided by their sum equal the mask of minus "
-    "infinity.",
-    layer="layers/attention.py",
-    reading="A difference of rounding: the same look, at the price of a softmax over everything.",
-    then="Try it in float32 with scores of 200: the sum that is divided by can underflow.",
-    measure=_renormalised,
-)
-PADDING = Claim(
-    name="padding-is-not-causality",
-    numbers=(8,),
-    source="D0 Q5",
-    statement="The mask of 0 and 1 that marks padding also keeps the decoder from looking ahead.",
-    layer="layers/visibility.py",
-    reading="Pairs of a query and a later key that may still look at each other.",
-    then="Join the rules: causal(n, n) & padding(lengths, n).",
-    right="They are two rules, joined by and: one forbids padding, the other the future.",
-    measure=_padding,
-)
-SHIFT = Claim(
-    name="shift-by-one",
-    numbers=(9,),
-    source="D0 Q5; Vaswani et al. 2017, §3.1",
-    statement="The decoder's input is shifted by one; otherwise it would only copy.",
-    layer="models/gpt.py",
-    reading="Without the shift the answer stands in the input, and the loss goes to 0 on noise "
-    "that nobody can foretell.",
-    then="Train on real text without the shift: the loss is splendid and the samples are not.",
-    measure=_shift,
-)
+    return draw_matrix(found[0, 0], title, first=1)

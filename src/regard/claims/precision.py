@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
+from torch import Tensor
 
 
 @contextmanager
@@ -17,3 +18,14 @@ def exact(seed: int = 0) -> Iterator[None]:
             yield
         finally:
             torch.set_default_dtype(before)
+
+
+def difference(first: Tensor, second: Tensor) -> float:
+    """Give the largest difference of two tensors."""
+    return (first - second).abs().max().item()
+
+
+def find_dependencies(result: Tensor, states: Tensor) -> list[int]:
+    """Give the places of one text on which a number depends: their derivative is not zero."""
+    (gradient,) = torch.autograd.grad(result, states, retain_graph=True)
+    return gradient[0].abs().sum(dim=-1).gt(0).nonzero().flatten().tolist()

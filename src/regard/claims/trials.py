@@ -91,6 +91,13 @@ def labelled(rows: Iterable[tuple[str, str]]) -> str:
     return "".join(json.dumps({"text": text, "label": label}) + "\n" for text, label in rows)
 
 
+def labelled_files(
+    train: Iterable[tuple[str, str]], valid: Iterable[tuple[str, str]]
+) -> dict[str, str]:
+    """Give the files of a trial that learns labels."""
+    return {"train.jsonl": labelled(train), "valid.jsonl": labelled(valid)}
+
+
 def accuracy(run: Run, rows: Iterable[tuple[str, str]]) -> float:
     """Ask a finished run for the labels of texts; give the share that is right."""
     texts, labels = zip(*rows, strict=True)

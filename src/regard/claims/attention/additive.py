@@ -1,31 +1,42 @@
 """Additive attention beside the dot product (D4 Q4)."""
 
-import time
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
 from torch.autograd.graph import saved_tensors_hooks
 
-from regard.claims.claim import Claim, Figure, Measured
+from regard.claims.claim import Figure, Measured, claim
+from regard.claims.counters import time_fastest
 from regard.claims.precision import exact
+from regard.claims.table import tabulate
 from regard.layers.attention import Additive, Score, attend, scaled_dot, softmax
 from regard.models.body import all_visible
 
 POSITIONS, FEATURES = 128, 64
 
 
-def _differentiable() -> Measured:
+@claim(
+    numbers=(4,),
+    source="D4 Q4; Bahdanau et al. 2015",
+    statement="Additive attention is less differentiable than the scaled dot product.",
+    layer="layers/attention.py",
+    reading="Both errors are those of the difference quotient: tanh is as smooth as anything.",
+    then="Run torch.autograd.gradgradcheck on either: second derivatives exist too.",
+    right="Both are smooth. What differs is cost: see additive-cost.",
+)
+@exact()
+def additive_less_differentiable() -> Measured:
     """Compare analytic gradients of the whole of attention with central differences, in float64.
 
     5 queries, 7 keys, 3 features; every entry of queries, keys and values.
     """
-    with exact():
-        heads = [torch.randn(1, 1, n, 3, requires_grad=True) for n in (5, 7, 7)]
-        errors = {
-            name: _gradient_error(lambda *qkv, s=score: _mixed(qkv, s).sum(), heads)
-            for name, score in {"additive": Additive(1, 3), "dot product": scaled_dot}.items()
-        }
+    heads = [torch.randn(1, 1, n, 3, requires_grad=True) for n in (5, 7, 7)]
+    errors = {
+        name: _gradient_error(lambda *qkv, s=score: _mixed(qkv, s).sum(), heads)
+        for name, score in {"additive": Additive(1, 3), "dot product": scaled_dot}.items()
+    }
     worse = errors["additive"] > 100 * errors["dot product"] or errors["additive"] > 1e-6
     return Measured(
         f"gradients are exact to {errors['additive']:.0e} (additive) and "
@@ -37,22 +48,30 @@ def _differentiable() -> Measured:
     )
 
 
-def _cost() -> Measured:
+@claim(
+    numbers=(4,),
+    source="D4 Q4; Vaswani et al. 2017, §3.2.1; Britz et al. 2017",
+    statement="The dot product is faster and needs less memory than additive attention.",
+    layer="layers/attention.py",
+    reading="Additive attention makes one vector for every pair of query and key, and keeps it for "
+    "the way back; the dot product keeps one number. Bytes are exact, the time varies.",
+    then="Double the positions: both ratios grow towards the number of features.",
+)
+@exact()
+def additive_cost() -> Measured:
     """Run forward and backward over 128 positions of 64 features with both scores.
 
     Bytes are those autograd keeps for the way back; the time is the best of five.
     """
-    with exact():
-        heads = [torch.randn(1, 1, POSITIONS, FEATURES, requires_grad=True) for _ in range(3)]
-        additive, plain = Additive(1, FEATURES), scaled_dot
-        kept = [_bytes_kept(heads, score) for score in (additive, plain)]
-        seconds = [_seconds(heads, score) for score in (additive, plain)]
-    memory, slower = kept[0] / kept[1], seconds[0] / seconds[1]
+    heads = [torch.randn(1, 1, POSITIONS, FEATURES, requires_grad=True) for _ in range(3)]
+    scores: dict[str, Score] = {"additive": Additive(1, FEATURES), "dot product": scaled_dot}
+    kept = {name: _bytes_kept(heads, score) for name, score in scores.items()}
+    seconds = [time_fastest(partial(_train, heads, score), 5) for score in scores.values()]
+    memory, slower = kept["additive"] / kept["dot product"], seconds[0] / seconds[1]
     return Measured(
         f"additive keeps {memory:.0f} times the bytes and takes {slower:.0f} times as long",
         (
-            Figure("bytes kept, additive", kept[0]),
-            Figure("bytes kept, dot product", kept[1]),
+            *tabulate("bytes kept, {}", kept),
             Figure("times the memory", memory, memory > 2),
             Figure("times the time (varies)", slower, slower > 1),
         ),
@@ -63,6 +82,10 @@ def _mixed(heads: tuple[Tensor, ...] | list[Tensor], score: Score) -> Tensor:
     query, key, value = heads
     visible = all_visible(key.shape[2])
     return attend(query, key, value, score=score, select=softmax, visible=visible).mixed
+
+
+def _train(heads: list[Tensor], score: Score) -> None:
+    _mixed(heads, score).sum().backward()
 
 
 def _gradient_error(function: Callable[..., Tensor], inputs: list[Tensor]) -> float:
@@ -94,36 +117,3 @@ def _bytes_kept(heads: list[Tensor], score: Score) -> int:
         result = _mixed(heads, score).sum()  # alive, so that no address is used twice
     del result
     return sum(kept.values())
-
-
-def _seconds(heads: list[Tensor], score: Score) -> float:
-    taken = []
-    for _ in range(5):
-        start = time.perf_counter()
-        _mixed(heads, score).sum().backward()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
-
-
-DIFFERENTIABLE = Claim(
-    name="additive-less-differentiable",
-    numbers=(4,),
-    source="D4 Q4; Bahdanau et al. 2015",
-    statement="Additive attention is less differentiable than the scaled dot product.",
-    layer="layers/attention.py",
-    reading="Both errors are those of the difference quotient: tanh is as smooth as anything.",
-    then="Run torch.autograd.gradgradcheck on either: second derivatives exist too.",
-    right="Both are smooth. What differs is cost: see additive-cost.",
-    measure=_differentiable,
-)
-COST = Claim(
-    name="additive-cost",
-    numbers=(4,),
-    source="D4 Q4; Vaswani et al. 2017, §3.2.1; Britz et al. 2017",
-    statement="The dot product is faster and needs less memory than additive attention.",
-    layer="layers/attention.py",
-    reading="Additive attention makes one vector for every pair of query and key, and keeps it for "
-    "the way back; the dot product keeps one number. Bytes are exact, the time varies.",
-    then="Double the positions: both ratios grow towards the number of features.",
-    measure=_cost,
-)

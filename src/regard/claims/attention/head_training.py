@@ -1,18 +1,29 @@
 """What scores and heads come to in training (D0 Q3, D2 d, D4 Q4)."""
 
-from regard.claims.claim import Claim, Curves, Figure, Measured
+from regard.claims.claim import Figure, Measured, claim
 from regard.claims.recipes import language_modelling, sentences
+from regard.claims.table import draw_curves, tabulate
 from regard.claims.transformer.translator import translator
 from regard.claims.trials import trial
 from regard.draw.bars import Bars
-from regard.draw.chart import Line
 from regard.explain.heads.analysis import analyse
 
 SIZES = {8: 8, 1: 64}
 """Heads, and the key size that is left to each at width 64."""
 
 
-def _scores() -> Measured:
+@claim(
+    numbers=(4,),
+    source="D4 Q4; Britz et al. 2017; Vaswani et al. 2017, §3.2.1",
+    statement="For large keys additive attention outperforms the dot product without its scale.",
+    layer="layers/attention.py",
+    reading="Losses after the same number of steps: lower is better. With the scale the dot "
+    "product "
+    "has no such weakness.",
+    then="Raise the width to 256 with one head.",
+    slow=True,
+)
+def additive_or_dot_trained() -> Measured:
     """Train a small language model with three scores, at key sizes 8 and 64, 300 steps each.
 
     Two layers of width 64 with 8 heads or with one; compared is the loss on unseen sentences.
@@ -30,72 +41,14 @@ def _scores() -> Measured:
         "scaled "
         f"{losses['scaled-dot', 64]:.3f}",
         (
-            *(
-                Figure(f"loss, {score}, key size {size}", loss)
-                for (score, size), loss in losses.items()
-            ),
+            *tabulate("loss, {}, key size {}", losses),
             Figure("additive below unscaled dot at key size 64", gain, gain > 0),
         ),
-        Bars(
-            "Loss per token", [(f"{score}, {size}", loss) for (score, size), loss in losses.items()]
-        ),
+        Bars("Loss per token", [(f"{one}, {size}", loss) for (one, size), loss in losses.items()]),
     )
 
 
-def _roles() -> Measured:
-    """Look at every head of a small trained translator, and drop heads one after another.
-
-    A head plays a role (previous or next token, delimiter, rare word, alignment) if most of its
-    strongest looks do, twice as often as chance. Pruned are the least important heads first.
-    """
-    found = analyse(translator(), ["valid"])
-    plays = [[role for role, one in roles.items() if one.plays] for roles in found.roles.values()]
-    playing = sum(bool(roles) for roles in plays)
-    kinds = sorted({role for roles in plays for role in roles})
-    half = len(found.pruned.scores) // 2
-    whole, pruned, chance = (
-        found.pruned.scores[0],
-        found.pruned.scores[half],
-        found.pruned.random[half],
-    )
-    dropped = found.pruned.dropped
-    return Measured(
-        f"{playing} of {len(plays)} heads play a role ({', '.join(kinds)}); without half of them "
-        f"{found.metric} is {pruned:.1f} of {whole:.1f}",
-        (
-            Figure("heads that play a role", playing, playing > 0),
-            Figure("heads in all", len(plays)),
-            Figure("different roles", len(kinds), len(kinds) > 1),
-            Figure(f"{found.metric}, all heads", whole),
-            Figure(f"{found.metric}, {dropped[half]} heads dropped, least important first", pruned),
-            Figure(f"{found.metric}, {dropped[half]} heads dropped at random", chance),
-        ),
-        Curves(
-            f"{found.metric} after dropping heads",
-            "heads dropped",
-            (
-                Line("least important first", dropped, found.pruned.scores),
-                Line("at random", dropped, found.pruned.random),
-            ),
-        ),
-    )
-
-
-SCORES = Claim(
-    name="additive-or-dot-trained",
-    numbers=(4,),
-    source="D4 Q4; Britz et al. 2017; Vaswani et al. 2017, §3.2.1",
-    statement="For large keys additive attention outperforms the dot product without its scale.",
-    layer="layers/attention.py",
-    reading="Losses after the same number of steps: lower is better. With the scale the dot "
-    "product "
-    "has no such weakness.",
-    then="Raise the width to 256 with one head.",
-    measure=_scores,
-    slow=True,
-)
-ROLES = Claim(
-    name="heads-specialise",
+@claim(
     numbers=(6,),
     source="D0 Q3, D2 d; Voita et al. 2019; Clark et al. 2019",
     statement="Different heads learn to look at different things.",
@@ -105,6 +58,38 @@ ROLES = Claim(
     "look at their own text none has a role that the probes know.",
     condition="heads that look across are set beside those that look at their own text",
     then="`regard explain RUN --heads` for a run of your own.",
-    measure=_roles,
     slow=True,
 )
+def heads_specialise() -> Measured:
+    """Look at every head of a small trained translator, and drop heads one after another.
+
+    A head plays a role (previous or next token, delimiter, rare word, alignment) if most of its
+    strongest looks do, twice as often as chance. Pruned are the least important heads first.
+    """
+    found = analyse(translator(), ["valid"])
+    plays = [[role for role, one in roles.items() if one.plays] for roles in found.roles.values()]
+    playing = sum(bool(roles) for roles in plays)
+    kinds = sorted({role for roles in plays for role in roles})
+    scores, random, dropped = found.pruned.scores, found.pruned.random, found.pruned.dropped
+    half = len(scores) // 2
+    return Measured(
+        f"{playing} of {len(plays)} heads play a role ({', '.join(kinds)}); without half of them "
+        f"{found.metric} is {scores[half]:.1f} of {scores[0]:.1f}",
+        (
+            Figure("heads that play a role", playing, playing > 0),
+            Figure("heads in all", len(plays)),
+            Figure("different roles", len(kinds), len(kinds) > 1),
+            Figure(f"{found.metric}, all heads", scores[0]),
+            Figure(
+                f"{found.metric}, {dropped[half]} heads dropped, least important first",
+                scores[half],
+            ),
+            Figure(f"{found.metric}, {dropped[half]} heads dropped at random", random[half]),
+        ),
+        draw_curves(
+            f"{found.metric} after dropping heads",
+            "heads dropped",
+            dropped,
+            {"least important first": scores, "at random": random},
+        ),
+    )

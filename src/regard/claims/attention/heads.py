@@ -1,12 +1,12 @@
 """Several heads, their cost and what they are (D0 Q2, Q3; D2 d)."""
 
-import time
+from functools import partial
 
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
-from regard.claims.claim import Claim, Figure, Measured
-from regard.claims.precision import exact
+from regard.claims.claim import Figure, Measured, claim
+from regard.claims.counters import count_mixer, count_parameters, time_fastest
+from regard.claims.precision import difference, exact
 from regard.draw.bars import Bars
 from regard.layers.attention import Attention, attend, scaled_dot, softmax
 from regard.layers.tap import listen
@@ -16,21 +16,22 @@ POSITIONS, WIDTH = 96, 64
 HEADS = (1, 2, 4, 8, 16)
 
 
-def multiplications(layer: torch.nn.Module, *inputs: torch.Tensor) -> int:
-    """Count the multiply-accumulates of one pass of attention, by the equation."""
-    with listen(layer, "weights"), FlopCounterMode(display=False) as counter:
-        layer(*inputs, visible=all_visible(inputs[-1].shape[1]))
-    return counter.get_total_flops() // 2
-
-
-def _cost() -> Measured:
+@claim(
+    numbers=(5,),
+    source="D0 Q2; Vaswani et al. 2017, §4",
+    statement="Scores cost n²d, the softmax n² and the values n²d.",
+    layer="layers/attention.py",
+    reading="2n²d multiplications are exactly those of QKᵀ and of the weights times the values. "
+    "The projections, 4nd², are left out of the document's sum and are larger while n < 2d.",
+    then="Count a whole model: `regard account`.",
+)
+@exact()
+def cost_of_attention() -> Measured:
     """Count the multiply-accumulates of one layer with torch's counter, the fused kernel aside.
 
     96 positions of width 64; the weights' n² exponentials are counted by their number.
     """
-    with exact():
-        layer = Attention(WIDTH, 4)
-        found = multiplications(layer, torch.randn(1, POSITIONS, WIDTH))
+    found = count_mixer(Attention(WIDTH, 4), torch.randn(1, POSITIONS, WIDTH))
     projections = 4 * POSITIONS * WIDTH**2
     looks = found - projections
     wanted = 2 * POSITIONS**2 * WIDTH
@@ -45,55 +46,67 @@ def _cost() -> Measured:
     )
 
 
-def _independent() -> Measured:
+@claim(
+    numbers=(6,),
+    source="D0 Q3, D2 d; Vaswani et al. 2017, §3.2.2",
+    statement="With d/h features per head, h heads have the parameters and the cost of one.",
+    layer="layers/attention.py",
+    reading="One different count means that all five agree. One head is plain attention, to "
+    "rounding.",
+    then="See what heads look at: `regard explain RUN TEXT --html page.html` draws each.",
+)
+@exact()
+def heads_at_equal_cost() -> Measured:
     """Build the layer with 1 to 16 heads at one width, count parameters and multiplications.
 
     With one head the output is also compared with attend() on the layer's own projections.
     """
-    with exact():
-        states = torch.randn(1, POSITIONS, WIDTH)
-        layers = {heads: Attention(WIDTH, heads) for heads in HEADS}
-        counts = {h: sum(p.numel() for p in layer.parameters()) for h, layer in layers.items()}
-        costs = {heads: multiplications(layer, states) for heads, layer in layers.items()}
-        one = layers[1]
-        parts = [to(states)[:, None] for to in (one.to_query, one.to_key, one.to_value)]
-        seen = all_visible(POSITIONS)
-        plain = attend(*parts, score=scaled_dot, select=softmax, visible=seen).mixed[:, 0]
-        gap = (one.to_output(plain) - one(states, visible=seen)).abs().max().item()
+    states = torch.randn(1, POSITIONS, WIDTH)
+    layers = {heads: Attention(WIDTH, heads) for heads in HEADS}
+    counts = {heads: count_parameters(layer) for heads, layer in layers.items()}
+    costs = {heads: count_mixer(layer, states) for heads, layer in layers.items()}
+    sizes, works = len(set(counts.values())), len(set(costs.values()))
+    one = layers[1]
+    parts = [to(states)[:, None] for to in (one.to_query, one.to_key, one.to_value)]
+    seen = all_visible(POSITIONS)
+    plain = attend(*parts, score=scaled_dot, select=softmax, visible=seen).mixed[:, 0]
+    gap = difference(one.to_output(plain), one(states, visible=seen))
     return Measured(
         f"{counts[1]:,} parameters and {costs[1]:,} multiplications with 1 to 16 heads",
         (
-            Figure(
-                "different parameter counts",
-                len(set(counts.values())),
-                len(set(counts.values())) == 1,
-            ),
-            Figure(
-                "different multiplication counts",
-                len(set(costs.values())),
-                len(set(costs.values())) == 1,
-            ),
+            Figure("different parameter counts", sizes, sizes == 1),
+            Figure("different multiplication counts", works, works == 1),
             Figure("one head against plain attention", gap, gap < 1e-12),
         ),
         Bars("Multiply-accumulates by heads", [(f"{h} heads", cost) for h, cost in costs.items()]),
     )
 
 
-def _cheaper() -> Measured:
+@claim(
+    numbers=(7,),
+    source="D0 Q3; Vaswani et al. 2017, §3.2.2",
+    statement="Several heads are cheaper than one large head.",
+    layer="layers/attention.py",
+    reading="1 means equal: the same multiplications. The exponentials of the softmax grow with "
+    "the number of heads, so the time does not fall.",
+    then="Raise the positions to 1,024 and watch the softmax's share of the time.",
+    right="Equal in multiplications and parameters; the softmax's work is h times as large.",
+)
+@exact()
+def many_heads_cheaper() -> Measured:
     """Compare 8 heads with one head of the same width: multiplications, exponentials, time.
 
     The time is the best of seven passes by the equation and is only reported.
     """
-    with exact():
-        states = torch.randn(1, POSITIONS, WIDTH)
-        costs, looks, seconds = {}, {}, {}
-        for heads in HEADS:
-            layer = Attention(WIDTH, heads)
-            costs[heads] = multiplications(layer, states)
-            with listen(layer, "weights") as heard:
-                layer(states, visible=all_visible(POSITIONS))
-                looks[heads] = heard["weights"][0].numel()
-                seconds[heads] = _best(layer, states)
+    states, seen = torch.randn(1, POSITIONS, WIDTH), all_visible(POSITIONS)
+    costs, looks, seconds = {}, {}, {}
+    for heads in HEADS:
+        layer = Attention(WIDTH, heads)
+        costs[heads] = count_mixer(layer, states)
+        with listen(layer, "weights") as heard:
+            layer(states, visible=seen)
+            looks[heads] = heard["weights"][0].numel()
+            seconds[heads] = time_fastest(partial(layer, states, visible=seen), 7)
     ratio, more, slower = (found[8] / found[1] for found in (costs, looks, seconds))
     return Measured(
         f"8 heads: {ratio:g} times the multiplications, {more:g} times the exponentials, "
@@ -105,48 +118,3 @@ def _cheaper() -> Measured:
         ),
         Bars("Exponentials by heads", [(f"{heads} heads", n) for heads, n in looks.items()]),
     )
-
-
-def _best(layer: Attention, states: torch.Tensor) -> float:
-    taken = []
-    for _ in range(7):
-        start = time.perf_counter()
-        layer(states, visible=all_visible(POSITIONS))
-        taken.append(time.perf_counter() - start)
-    return min(taken)
-
-
-COST = Claim(
-    name="cost-of-attention",
-    numbers=(5,),
-    source="D0 Q2; Vaswani et al. 2017, §4",
-    statement="Scores cost n²d, the softmax n² and the values n²d.",
-    layer="layers/attention.py",
-    reading="2n²d multiplications are exactly those of QKᵀ and of the weights times the values. "
-    "The projections, 4nd², are left out of the document's sum and are larger while n < 2d.",
-    then="Count a whole model: `regard account`.",
-    measure=_cost,
-)
-INDEPENDENT = Claim(
-    name="heads-at-equal-cost",
-    numbers=(6,),
-    source="D0 Q3, D2 d; Vaswani et al. 2017, §3.2.2",
-    statement="With d/h features per head, h heads have the parameters and the cost of one.",
-    layer="layers/attention.py",
-    reading="One different count means that all five agree. One head is plain attention, to "
-    "rounding.",
-    then="See what heads look at: `regard explain RUN TEXT --html page.html` draws each.",
-    measure=_independent,
-)
-CHEAPER = Claim(
-    name="many-heads-cheaper",
-    numbers=(7,),
-    source="D0 Q3; Vaswani et al. 2017, §3.2.2",
-    statement="Several heads are cheaper than one large head.",
-    layer="layers/attention.py",
-    reading="1 means equal: the same multiplications. The exponentials of the softmax grow with "
-    "the number of heads, so the time does not fall.",
-    then="Raise the positions to 1,024 and watch the softmax's share of the time.",
-    right="Equal in multiplications and parameters; the softmax's work is h times as large.",
-    measure=_cheaper,
-)

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from regard.claims.claim import Claim, Curves, Figure, Measured
+from regard.claims.claim import Figure, Measured, claim
 from regard.claims.precision import exact
-from regard.draw.chart import Line
+from regard.claims.table import draw_curves, tabulate
 from regard.layers.attention import Score, dot, scaled_dot, softmax
 from regard.models.body import all_visible
 
@@ -17,31 +17,39 @@ KEYS, ROWS = 64, 2048
 GROUPS = 64  # sets of keys
 VANISHED = 0.01
 
+# What the inventory of statements gave, by key size.
+GIVEN_NORM = {16: 0.331, 64: 0.203, 256: 0.026}
+GIVEN_SCALED = {16: 0.176, 64: 0.178, 256: 0.18, 1024: 0.18}
+GIVEN_GONE = {16: 0.01, 64: 0.165, 256: 0.439, 1024: 0.663}
 
-def _variance() -> Measured:
+
+@claim(
+    numbers=(2,),
+    source="D4 Q1; Vaswani et al. 2017, §3.2.1, note 4",
+    statement="For independent queries and keys of unit variance, q·k has variance equal to the "
+    "key size.",
+    layer="layers/attention.py",
+    reading="Divided by the key size the variance is 1 at every size: that is what dividing the "
+    "score by the square root of the key size does.",
+    then="Look at trained queries and keys, which are not independent: their scores vary more.",
+)
+@exact()
+def variance_of_scores() -> Measured:
     """Draw 1,024 queries and 1,024 keys from N(0, I) and take the variance of all their scores."""
-    given = dict(zip(SIZES, (15.9, 64.1, 256.2, 1023.8), strict=True))
-    figures, ratios = [], []
-    with exact():
-        for size in SIZES:
-            query, key = torch.randn(2, 1, 1, 1024, size)
-            found = dot(query, key).var().item()
-            ratios.append(found / size)
-            figures.append(
-                Figure(
-                    f"variance at key size {size}",
-                    found,
-                    abs(found / size - 1) < 0.05,
-                    given=given[size],
-                    within=0.04,
-                )
-            )
-    shown = "/".join(f"{figure.value:.1f}" for figure in figures)
-    line = Line("variance over key size", SIZES, ratios)
+    found = {size: dot(*torch.randn(2, 1, 1, 1024, size)).var().item() for size in SIZES}
+    ratios = [one / size for size, one in found.items()]
+    near = {size: abs(one / size - 1) < 0.05 for size, one in found.items()}
+    given = {16: 15.9, 64: 64.1, 256: 256.2, 1024: 1023.8}
+    shown = "/".join(f"{one:.1f}" for one in found.values())
     return Measured(
         f"{shown} at key sizes {'/'.join(map(str, SIZES))}",
-        tuple(figures),
-        Curves("Variance of a score, over the key size", "key size", (line,)),
+        tabulate("variance at key size {}", found, near, given=given, within=0.04),
+        draw_curves(
+            "Variance of a score, over the key size",
+            "key size",
+            SIZES,
+            {"variance over key size": ratios},
+        ),
     )
 
 
@@ -54,61 +62,63 @@ class _Softness(NamedTuple):
     vanished: float
 
 
-def _saturation() -> Measured:
+@claim(
+    numbers=(3,),
+    source="D4 Q1; Vaswani et al. 2017, §3.2.1",
+    statement="Without the scale, large scores push the softmax to where its gradient vanishes, "
+    "and the look falls on a single position.",
+    layer="layers/attention.py",
+    reading="Compare the two gradient norms at each size. At 16 and 64 the unscaled softmax has "
+    "the larger gradient; at 256 and 1024 it has hardly any. How spread the look is, is its "
+    "entropy: ln 64 = 4.159 would be even.",
+    then='Train with score = "dot" and score = "scaled-dot" at several widths (recipe '
+    "model.mixer.score); with QK-norm (model.mixer.normed) the question goes away.",
+    condition="keys are large: 256 features or more",
+    right="It is saturation, and it sets in with size: at key sizes 16 and 64 the unscaled "
+    "gradient is not smaller.",
+)
+@exact()
+def scaling_keeps_gradients() -> Measured:
     """Score 2,048 queries against 64 keys (64 sets of them), all from N(0, I); look at the softmax.
 
     Taken are the largest weight, the entropy (means over rows) and the Frobenius norm of the
     softmax's own Jacobian diag(p) - p·pᵀ (median, and the share of rows below 0.01).
     """
-    with exact():
-        plain = {size: _softness(size, dot) for size in SIZES}
-        scaled = {size: _softness(size, scaled_dot) for size in SIZES}
-    norms = dict(
-        zip(SIZES, ((0.331, 0.176), (0.203, 0.178), (0.026, 0.18), (0.0, 0.18)), strict=True)
-    )
-    gone = dict(zip(SIZES, (0.01, 0.165, 0.439, 0.663), strict=True))
-    figures = [
-        Figure("largest weight, unscaled, size 64", plain[64].largest, given=0.793, within=0.03),
-        Figure("largest weight, scaled, size 64", scaled[64].largest, given=0.108, within=0.03),
-        Figure("entropy in nats, unscaled, size 64", plain[64].entropy, given=0.577, within=0.08),
-        Figure("entropy in nats, scaled, size 64", scaled[64].entropy, given=3.684, within=0.03),
-    ]
-    for size in SIZES:
-        smaller = plain[size].jacobian < scaled[size].jacobian
-        own, other = norms[size]
-        figures += [
-            Figure(
-                f"gradient norm, unscaled, size {size}",
-                plain[size].jacobian,
-                smaller,
-                given=own if own else None,
-                within=0.3,
-            ),
-            Figure(
-                f"gradient norm, scaled, size {size}",
-                scaled[size].jacobian,
-                given=other,
-                within=0.04,
-            ),
-            Figure(
-                f"share of rows without gradient, size {size}",
-                plain[size].vanished,
-                given=gone[size],
-                within=0.35 if size == 16 else 0.1,
-            ),
-        ]
-    places = [math.log2(size) for size in SIZES]
+    plain = {size: _softness(size, dot) for size in SIZES}
+    scaled = {size: _softness(size, scaled_dot) for size in SIZES}
+    norm = {size: one.jacobian for size, one in plain.items()}
+    scaled_norm = {size: one.jacobian for size, one in scaled.items()}
+    smaller = {size: one < scaled_norm[size] for size, one in norm.items()}
+    gone = {size: one.vanished for size, one in plain.items()}
+    at = {size: f"{norm[size]:.3f}/{scaled_norm[size]:.3f}" for size in SIZES}
     return Measured(
-        f"gradient norm unscaled/scaled: {plain[16].jacobian:.3f}/{scaled[16].jacobian:.3f} at 16, "
-        f"{plain[1024].jacobian:.3f}/{scaled[1024].jacobian:.3f} at 1024",
-        tuple(figures),
-        Curves(
+        f"gradient norm unscaled/scaled: {at[16]} at 16, {at[1024]} at 1024",
+        (
+            Figure("largest weight, unscaled, size 64", plain[64].largest, None, 0.793, 0.03),
+            Figure("largest weight, scaled, size 64", scaled[64].largest, None, 0.108, 0.03),
+            Figure("entropy in nats, unscaled, size 64", plain[64].entropy, None, 0.577, 0.08),
+            Figure("entropy in nats, scaled, size 64", scaled[64].entropy, None, 3.684, 0.03),
+            *tabulate(
+                "gradient norm, unscaled, size {}", norm, smaller, given=GIVEN_NORM, within=0.3
+            ),
+            *tabulate(
+                "gradient norm, scaled, size {}", scaled_norm, given=GIVEN_SCALED, within=0.04
+            ),
+            *(
+                Figure(
+                    f"share of rows without gradient, size {size}",
+                    share,
+                    given=GIVEN_GONE[size],
+                    within=0.35 if size == 16 else 0.1,
+                )
+                for size, share in gone.items()
+            ),
+        ),
+        draw_curves(
             "Norm of the softmax's gradient (median)",
             "log₂ of the key size",
-            (
-                Line("unscaled", places, [plain[size].jacobian for size in SIZES]),
-                Line("scaled", places, [scaled[size].jacobian for size in SIZES]),
-            ),
+            [math.log2(size) for size in SIZES],
+            {"unscaled": list(norm.values()), "scaled": list(scaled_norm.values())},
         ),
     )
 
@@ -133,20 +143,30 @@ def _jacobian_norms(weights: Tensor) -> Tensor:
     return (squares - 2 * cubes + squares.square()).clamp(min=0).sqrt()
 
 
-def _numerical() -> Measured:
+@claim(
+    numbers=(3,),
+    source="D4 Q1",
+    statement="Scores are scaled because large ones make the softmax numerically unstable.",
+    layer="layers/attention.py",
+    reading="An error of the size of float32's rounding (1e-7) means that nothing is unstable: "
+    "softmax subtracts the largest score first.",
+    then="Write exp(scores) / exp(scores).sum() yourself and watch it overflow above 88.",
+    right="Saturation is the reason: see scaling-keeps-gradients.",
+)
+@exact()
+def scaling_numerical() -> Measured:
     """Take the softmax of unscaled scores at key size 1024, and of the same times 10³⁰, in float32.
 
     Each is compared with the softmax in float64.
     """
-    with exact():
-        query, key = torch.randn(1, 1, ROWS, 1024), torch.randn(1, 1, KEYS, 1024)
-        scores = dot(query, key)
-        found = {}
-        for name, factor in (("as they are", 1.0), ("times 1e30", 1e30)):
-            coarse = (scores * factor).float()
-            weights = softmax(coarse, all_visible(KEYS))
-            reference = softmax(coarse.double(), all_visible(KEYS))
-            found[name] = weights.isfinite().all(), (weights - reference).abs().max().item()
+    query, key = torch.randn(1, 1, ROWS, 1024), torch.randn(1, 1, KEYS, 1024)
+    scores = dot(query, key)
+    found = {}
+    for name, factor in (("as they are", 1.0), ("times 1e30", 1e30)):
+        coarse = (scores * factor).float()
+        weights = softmax(coarse, all_visible(KEYS))
+        reference = softmax(coarse.double(), all_visible(KEYS))
+        found[name] = weights.isfinite().all(), (weights - reference).abs().max().item()
     figures = [
         Figure(f"error in float32, scores {name}", error, not finite or error > 1e-3)
         for name, (finite, error) in found.items()
@@ -156,46 +176,3 @@ def _numerical() -> Measured:
         "of 1e31",
         tuple(figures),
     )
-
-
-VARIANCE = Claim(
-    name="variance-of-scores",
-    numbers=(2,),
-    source="D4 Q1; Vaswani et al. 2017, §3.2.1, note 4",
-    statement="For independent queries and keys of unit variance, q·k has variance equal to the "
-    "key size.",
-    layer="layers/attention.py",
-    reading="Divided by the key size the variance is 1 at every size: that is what dividing the "
-    "score by the square root of the key size does.",
-    then="Look at trained queries and keys, which are not independent: their scores vary more.",
-    measure=_variance,
-)
-SATURATION = Claim(
-    name="scaling-keeps-gradients",
-    numbers=(3,),
-    source="D4 Q1; Vaswani et al. 2017, §3.2.1",
-    statement="Without the scale, large scores push the softmax to where its gradient vanishes, "
-    "and the look falls on a single position.",
-    layer="layers/attention.py",
-    reading="Compare the two gradient norms at each size. At 16 and 64 the unscaled softmax has "
-    "the larger gradient; at 256 and 1024 it has hardly any. How spread the look is, is its "
-    "entropy: ln 64 = 4.159 would be even.",
-    then='Train with score = "dot" and score = "scaled-dot" at several widths (recipe '
-    "model.mixer.score); with QK-norm (model.mixer.normed) the question goes away.",
-    condition="keys are large: 256 features or more",
-    right="It is saturation, and it sets in with size: at key sizes 16 and 64 the unscaled "
-    "gradient is not smaller.",
-    measure=_saturation,
-)
-NUMERICAL = Claim(
-    name="scaling-numerical",
-    numbers=(3,),
-    source="D4 Q1",
-    statement="Scores are scaled because large ones make the softmax numerically unstable.",
-    layer="layers/attention.py",
-    reading="An error of the size of float32's rounding (1e-7) means that nothing is unstable: "
-    "softmax subtracts the largest score first.",
-    then="Write exp(scores) / exp(scores).sum() yourself and watch it overflow above 88.",
-    right="Saturation is the reason: see scaling-keeps-gradients.",
-    measure=_numerical,
-)

@@ -1,102 +1,99 @@
 """Multiplications of the layers: attention, recurrence, convolution, a window (D0 Q2, D1, D2 f)."""
 
-import time
-from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.utils.flop_counter import FlopCounterMode
+from torch import Tensor
 
-from regard.claims.claim import Claim, Curves, Figure, Measured
-from regard.claims.precision import exact
-from regard.draw.chart import Line
+from regard.claims.claim import Figure, Measured, claim
+from regard.claims.counters import (
+    count_mixer,
+    count_multiplications,
+    fit_exponent,
+    time_fastest,
+)
+from regard.claims.precision import difference, exact
+from regard.claims.table import draw_curves, tabulate
 from regard.layers.attention import Attention, attend, scaled_dot, softmax
 from regard.layers.convolution import Convolution
 from regard.layers.recurrent import Recurrent
-from regard.layers.tap import listen
 from regard.layers.visibility import local
 from regard.models.body import all_visible
 
 
-def multiplications(layer: nn.Module, states: Tensor, context: Tensor | None = None) -> int:
-    """Count one pass of a mixer, attention by its equation."""
-    seen = all_visible((states if context is None else context).shape[1])
-    inputs = (states,) if context is None else (states, context)
-    with FlopCounterMode(display=False) as counter:
-        if isinstance(layer, Attention):
-            with listen(layer, "weights"):
-                layer(*inputs, visible=seen)
-        else:
-            layer(*inputs, visible=seen)
-    return counter.get_total_flops() // 2
-
-
-def slope(sizes: Sequence[int], costs: Sequence[float | int]) -> float:
-    """Give the exponent: the slope on log axes."""
-    return float(np.polyfit(np.log(sizes), np.log(costs), 1)[0])
-
-
-def _three_attentions() -> Measured:
+@claim(
+    numbers=(13,),
+    source="D2 f; Vaswani et al. 2017, §3.2.3",
+    statement="For a source of M, a target of N and width k: encoder self-attention costs M²k, "
+    "cross-attention MNk, decoder self-attention N²k.",
+    layer="layers/attention.py",
+    reading="An exponent of 2 is quadratic, of 1 linear. The projections, (M+N)k², come on top.",
+    then="`regard account RECIPE` gives a whole translator's share by part.",
+)
+@exact()
+def cost_of_three_attentions() -> Measured:
     """Count encoder self-, cross- and decoder self-attention, projections taken off.
 
     Sources of M = 32 to 256 and targets of N = 32 to 256, width 32; exponents are slopes on log
     axes, the other length held at 64.
     """
     width, sizes = 32, (32, 64, 128, 256)
-    with exact():
-        layer = Attention(width, 2)
+    layer = Attention(width, 2)
 
-        def looks(queries: int, keys: int) -> int:
-            y, x = torch.randn(1, queries, width), torch.randn(1, keys, width)
-            return multiplications(layer, y, x) - 2 * (queries + keys) * width**2
+    def looks(queries: int, keys: int) -> int:
+        y, x = torch.randn(1, queries, width), torch.randn(1, keys, width)
+        return count_mixer(layer, y, x) - 2 * (queries + keys) * width**2
 
-        own = [looks(n, n) for n in sizes]
-        by_source, by_target = [looks(64, n) for n in sizes], [looks(n, 64) for n in sizes]
-    exponents = [slope(sizes, costs) for costs in (own, by_source, by_target)]
+    own = [looks(n, n) for n in sizes]
+    by_source, by_target = [looks(64, n) for n in sizes], [looks(n, 64) for n in sizes]
+    square, source, target = (fit_exponent(sizes, one) for one in (own, by_source, by_target))
     exactly = own[0] == 2 * sizes[0] ** 2 * width and by_source[0] == 2 * 64 * sizes[0] * width
     return Measured(
-        f"exponents: self {exponents[0]:.2f}, cross {exponents[1]:.2f} in M and "
-        f"{exponents[2]:.2f} in N",
+        f"exponents: self {square:.2f}, cross {source:.2f} in M and {target:.2f} in N",
         (
-            Figure(
-                "exponent of self-attention in its length",
-                exponents[0],
-                abs(exponents[0] - 2) < 0.01,
-            ),
-            Figure("exponent of cross-attention in M", exponents[1], abs(exponents[1] - 1) < 0.01),
-            Figure("exponent of cross-attention in N", exponents[2], abs(exponents[2] - 1) < 0.01),
+            Figure("exponent of self-attention in its length", square, abs(square - 2) < 0.01),
+            Figure("exponent of cross-attention in M", source, abs(source - 1) < 0.01),
+            Figure("exponent of cross-attention in N", target, abs(target - 1) < 0.01),
             Figure("whether 2M²k and 2MNk to the digit", int(exactly), exactly),
         ),
-        Curves(
+        draw_curves(
             "Multiplications, log₂",
             "log₂ of the length",
-            (
-                Line("self-attention", np.log2(sizes).tolist(), np.log2(own).tolist()),
-                Line("cross-attention", np.log2(sizes).tolist(), np.log2(by_source).tolist()),
-            ),
+            np.log2(sizes).tolist(),
+            {
+                "self-attention": np.log2(own).tolist(),
+                "cross-attention": np.log2(by_source).tolist(),
+            },
         ),
     )
 
 
-def _window() -> Measured:
+@claim(
+    numbers=(14,),
+    source="D1 Q2; Vaswani et al. 2017, §4, table 1",
+    statement="Restricted to a window of r, self-attention costs r·n·d.",
+    layer="layers/visibility.py",
+    reading="Taken block by block the cost grows linearly and the result is the band mask's. The "
+    "layer's own window is a mask over dense scores: it hides as exactly, and saves nothing.",
+    then="See path-length: with a window information travels r places per layer.",
+)
+@exact()
+def window_is_linear() -> Measured:
     """Look through a window of r = 8 either way, block by block of 8 queries, and compare.
 
     Each block attends to the keys it can reach; the result is compared with dense attention under
     the band mask, and multiplications are counted for n = 64 to 512.
     """
     window, features, sizes = 8, 16, (64, 128, 256, 512)
-    with exact():
-        gap, costs = 0.0, []
-        for n in sizes:
-            heads = [torch.randn(1, 1, n, features) for _ in range(3)]
-            with FlopCounterMode(display=False) as counter:
-                found = _by_blocks(heads, window)
-            costs.append(counter.get_total_flops() / 2)
-            visible = local(n, n, window)
-            dense = attend(*heads, score=scaled_dot, select=softmax, visible=visible).mixed
-            gap = max(gap, (found - dense).abs().max().item())
-    exponent = slope(sizes, costs)
+    gap, costs = 0.0, []
+    for n in sizes:
+        heads = [torch.randn(1, 1, n, features) for _ in range(3)]
+        costs.append(count_multiplications(partial(_by_blocks, heads, window)))
+        visible = local(n, n, window)
+        dense = attend(*heads, score=scaled_dot, select=softmax, visible=visible).mixed
+        gap = max(gap, difference(_by_blocks(heads, window), dense))
+    exponent = fit_exponent(sizes, costs)
     return Measured(
         f"block by block equals the band mask to {gap:.0e} and grows as n^{exponent:.2f}",
         (
@@ -105,17 +102,14 @@ def _window() -> Measured:
             Figure("multiplications at n = 512", costs[-1]),
             Figure("dense at n = 512", 2 * 512**2 * features),
         ),
-        Curves(
+        draw_curves(
             "Multiplications with a window of 8, log₂",
             "log₂ of n",
-            (
-                Line("by blocks", np.log2(sizes).tolist(), np.log2(costs).tolist()),
-                Line(
-                    "dense",
-                    np.log2(sizes).tolist(),
-                    [float(np.log2(2 * n * n * features)) for n in sizes],
-                ),
-            ),
+            np.log2(sizes).tolist(),
+            {
+                "by blocks": np.log2(costs).tolist(),
+                "dense": [float(np.log2(2 * n * n * features)) for n in sizes],
+            },
         ),
     )
 
@@ -132,38 +126,55 @@ def _by_blocks(heads: list[Tensor], window: int) -> Tensor:
     return torch.cat(mixed, dim=2)
 
 
-def _per_layer() -> Measured:
+@claim(
+    numbers=(15,),
+    source="D0 Q2, D1 Q2; Vaswani et al. 2017, table 1",
+    statement="Per layer: self-attention n²d, recurrence nd², convolution k·n·d².",
+    layer="layers/recurrent.py",
+    reading="To the digit, with the constants the O leaves out: four gates make an LSTM's 8nd².",
+    then="Compare with n and d of your own text: attention is the cheaper one while n < 2d.",
+    right="D0's “O(n = kd)” and “nk+1” are slips for nkd per filter and n - k + 1 windows, times "
+    "d filters.",
+)
+@exact()
+def cost_per_layer() -> Measured:
     """Count one pass of each layer over n = 96 positions of width d = 32, in float64.
 
     torch's counter sees the products of the LSTM and the GRU one step at a time. The convolution
     is asked without its padding, which has n - k + 1 windows.
     """
     n, d, kernel = 96, 32, 3
-    with exact():
-        states = torch.randn(1, n, d)
-        attention = multiplications(Attention(d, 2), states)
-        lstm = multiplications(Recurrent(d, cell="lstm", causal=True), states)
-        gru = multiplications(Recurrent(d, cell="gru", causal=True), states)
-        layer = Convolution(d, kernel=kernel, causal=True)
-        with FlopCounterMode(display=False) as counter:
-            layer.convolve(states.transpose(1, 2))
-        convolution = counter.get_total_flops() // 2
-    wanted = {
-        "self-attention, 2n²d + 4nd²": (attention, 2 * n * n * d + 4 * n * d * d),
-        "LSTM, 8nd²": (lstm, 8 * n * d * d),
-        "GRU, 6nd²": (gru, 6 * n * d * d),
-        "convolution, (n-k+1)kd²": (convolution, (n - kernel + 1) * kernel * d * d),
+    states = torch.randn(1, n, d)
+    convolve = Convolution(d, kernel=kernel, causal=True).convolve
+    found = {
+        "self-attention, 2n²d + 4nd²": count_mixer(Attention(d, 2), states),
+        "LSTM, 8nd²": count_mixer(Recurrent(d, cell="lstm", causal=True), states),
+        "GRU, 6nd²": count_mixer(Recurrent(d, cell="gru", causal=True), states),
+        "convolution, (n-k+1)kd²": count_multiplications(partial(convolve, states.transpose(1, 2))),
     }
+    wanted = {
+        "self-attention, 2n²d + 4nd²": 2 * n * n * d + 4 * n * d * d,
+        "LSTM, 8nd²": 8 * n * d * d,
+        "GRU, 6nd²": 6 * n * d * d,
+        "convolution, (n-k+1)kd²": (n - kernel + 1) * kernel * d * d,
+    }
+    attention, lstm, gru, convolution = found.values()
     return Measured(
         f"attention {attention:,}, LSTM {lstm:,}, GRU {gru:,}, convolution {convolution:,}",
-        tuple(
-            Figure(name, found, found == right, given=right)
-            for name, (found, right) in wanted.items()
-        ),
+        tabulate("{}", found, equal=wanted),
     )
 
 
-def _crossover() -> Measured:
+@claim(
+    numbers=(16,),
+    source="D1 Q2; Vaswani et al. 2017, §4",
+    statement="Self-attention is faster than recurrence when the text is shorter than the width.",
+    layer="layers/attention.py",
+    reading="Below 1 attention is the cheaper one. With projections and an LSTM's four gates the "
+    "two are equal at n = 2d. By the clock recurrence is later still, as its steps must wait.",
+    then="Measure your own width; a GPU moves the crossover much further out.",
+)
+def faster_when_n_below_d() -> Measured:
     """Count self-attention over an LSTM at n = d and at n = 2d, d = 32 to 128; time both at d = 64.
 
     Times are the best of three passes, between n = 32 and 1,024, and only reported.
@@ -174,31 +185,21 @@ def _crossover() -> Measured:
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
         timed = [_time_ratio(64, n) for n in sizes]
-    figures = [
-        Figure(
-            f"multiplications over the LSTM's, d {d}, n {n}",
-            ratio,
-            ratio < 1 if n == d else None,
-            given=1.0 if n == 2 * d else None,
-        )
-        for (d, n), ratio in ratios.items()
-    ]
-    figures += [
-        Figure("time over the LSTM's at d 64, n 64 (varies)", timed[1]),
-        Figure("time over the LSTM's at d 64, n 1024 (varies)", timed[-1]),
-    ]
+    cheaper = {(d, n): ratio < 1 for (d, n), ratio in ratios.items() if n == d}
+    same = {(d, n): 1.0 for d, n in ratios if n == 2 * d}
     return Measured(
         f"{ratios[64, 64]:.2f} of an LSTM's multiplications at n = d, equal at n = 2d; by the "
-        "clock at "
-        f"d 64 {timed[1]:.1f} at n 64 and {timed[-1]:.1f} at n 1,024",
-        tuple(figures),
-        Curves(
+        f"clock at d 64 {timed[1]:.1f} at n 64 and {timed[-1]:.1f} at n 1,024",
+        (
+            *tabulate("multiplications over the LSTM's, d {}, n {}", ratios, cheaper, given=same),
+            Figure("time over the LSTM's at d 64, n 64 (varies)", timed[1]),
+            Figure("time over the LSTM's at d 64, n 1024 (varies)", timed[-1]),
+        ),
+        draw_curves(
             "Self-attention over LSTM, width 64",
             "log₂ of n",
-            (
-                Line("time", np.log2(sizes).tolist(), timed),
-                Line("multiplications", np.log2(sizes).tolist(), [(n + 128) / 256 for n in sizes]),
-            ),
+            np.log2(sizes).tolist(),
+            {"time": timed, "multiplications": [(n + 128) / 256 for n in sizes]},
         ),
     )
 
@@ -206,65 +207,11 @@ def _crossover() -> Measured:
 def _ratio(width: int, n: int) -> float:
     states = torch.randn(1, n, width)
     recurrent = Recurrent(width, cell="lstm", causal=True)
-    return multiplications(Attention(width, 4), states) / multiplications(recurrent, states)
+    return count_mixer(Attention(width, 4), states) / count_mixer(recurrent, states)
 
 
 def _time_ratio(width: int, n: int) -> float:
     states, seen = torch.randn(1, n, width), all_visible(n)
     layers = (Attention(width, 4), Recurrent(width, cell="lstm", causal=True))
-    taken = []
-    for layer in layers:
-        each = []
-        for _ in range(3):
-            start = time.perf_counter()
-            layer(states, visible=seen)
-            each.append(time.perf_counter() - start)
-        taken.append(min(each))
-    return taken[0] / taken[1]
-
-
-THREE_ATTENTIONS = Claim(
-    name="cost-of-three-attentions",
-    numbers=(13,),
-    source="D2 f; Vaswani et al. 2017, §3.2.3",
-    statement="For a source of M, a target of N and width k: encoder self-attention costs M²k, "
-    "cross-attention MNk, decoder self-attention N²k.",
-    layer="layers/attention.py",
-    reading="An exponent of 2 is quadratic, of 1 linear. The projections, (M+N)k², come on top.",
-    then="`regard account RECIPE` gives a whole translator's share by part.",
-    measure=_three_attentions,
-)
-WINDOW = Claim(
-    name="window-is-linear",
-    numbers=(14,),
-    source="D1 Q2; Vaswani et al. 2017, §4, table 1",
-    statement="Restricted to a window of r, self-attention costs r·n·d.",
-    layer="layers/visibility.py",
-    reading="Taken block by block the cost grows linearly and the result is the band mask's. The "
-    "layer's own window is a mask over dense scores: it hides as exactly, and saves nothing.",
-    then="See path-length: with a window information travels r places per layer.",
-    measure=_window,
-)
-PER_LAYER = Claim(
-    name="cost-per-layer",
-    numbers=(15,),
-    source="D0 Q2, D1 Q2; Vaswani et al. 2017, table 1",
-    statement="Per layer: self-attention n²d, recurrence nd², convolution k·n·d².",
-    layer="layers/recurrent.py",
-    reading="To the digit, with the constants the O leaves out: four gates make an LSTM's 8nd².",
-    then="Compare with n and d of your own text: attention is the cheaper one while n < 2d.",
-    right="D0's “O(n = kd)” and “nk+1” are slips for nkd per filter and n - k + 1 windows, times "
-    "d filters.",
-    measure=_per_layer,
-)
-CROSSOVER = Claim(
-    name="faster-when-n-below-d",
-    numbers=(16,),
-    source="D1 Q2; Vaswani et al. 2017, §4",
-    statement="Self-attention is faster than recurrence when the text is shorter than the width.",
-    layer="layers/attention.py",
-    reading="Below 1 attention is the cheaper one. With projections and an LSTM's four gates the "
-    "two are equal at n = 2d. By the clock recurrence is later still, as its steps must wait.",
-    then="Measure your own width; a GPU moves the crossover much further out.",
-    measure=_crossover,
-)
+    first, second = (time_fastest(partial(layer, states, visible=seen), 3) for layer in layers)
+    return first / second

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from regard.claims.claim import Claim, Curves, Figure, Measured
+from regard.claims.claim import Measured, claim
 from regard.claims.recipes import classification
-from regard.claims.trials import accuracy, labelled, trial
+from regard.claims.table import draw_curves, list_values, tabulate
+from regard.claims.trials import accuracy, labelled_files, trial
 from regard.data.worlds.languages import language
-from regard.draw.chart import Line
 
 LENGTHS = (8, 16, 32, 64, 96)
 MIXERS: dict[str, dict[str, Any]] = {
@@ -16,16 +16,28 @@ MIXERS: dict[str, dict[str, Any]] = {
 }
 
 
-def _recall() -> Measured:
+@claim(
+    numbers=(19,),
+    source="D1 Q2; Vaswani et al. 2017, §4",
+    statement="The shorter the path between two positions, the easier a dependency is learned.",
+    layer="layers/attention.py",
+    reading="12.5% is guessing among 8 letters. The convolution cannot reach beyond four places "
+    "with two layers of kernel 3; recurrence can, and must carry the letter step by step.",
+    then="Give the convolution dilation, or more layers: see path-length.",
+    condition="compared with one of the two others only",
+    slow=True,
+)
+def recall_by_distance() -> Measured:
     """Train three mixers of about the same size to say the first of 8 letters at the last place.
 
     Two causal layers each, lengths 2 to 96 mixed, 700 steps; asked at five lengths. The
     convolution looks two places back per layer.
     """
     found, sizes = {}, {}
-    train = list(language("first", lengths=range(2, 97), count=8000, seed=1))
-    valid = list(language("first", lengths=range(2, 97), count=200, seed=2))
-    files = {"train.jsonl": labelled(train), "valid.jsonl": labelled(valid)}
+    files = labelled_files(
+        language("first", lengths=range(2, 97), count=8000, seed=1),
+        language("first", lengths=range(2, 97), count=200, seed=2),
+    )
     for name, model in MIXERS.items():
         tables = classification(
             700, longest=128, causal=True, head={"pooling": "last", "dropout": 0.0}, **model
@@ -36,40 +48,13 @@ def _recall() -> Measured:
             accuracy(run, language("first", lengths=[n], count=200, seed=3)) for n in LENGTHS
         ]
     far = {name: scores[-1] for name, scores in found.items()}
+    gains = {name: far["attention"] - far[name] for name in ("recurrence", "convolution")}
     return Measured(
-        ", ".join(f"{name} {score:.0%}" for name, score in far.items()) + " right at distance 96",
+        list_values("{} {:.0%}", far) + " right at distance 96",
         (
-            *(Figure(f"{name}, distance 96", score) for name, score in far.items()),
-            Figure(
-                "attention above recurrence",
-                far["attention"] - far["recurrence"],
-                far["attention"] > far["recurrence"],
-            ),
-            Figure(
-                "attention above convolution",
-                far["attention"] - far["convolution"],
-                far["attention"] > far["convolution"],
-            ),
-            *(Figure(f"parameters, {name}", size) for name, size in sizes.items()),
+            *tabulate("{}, distance 96", far),
+            *tabulate("attention above {}", gains, lambda gain: gain > 0),
+            *tabulate("parameters, {}", sizes),
         ),
-        Curves(
-            "Recall of the first letter",
-            "distance",
-            tuple(Line(name, LENGTHS, scores) for name, scores in found.items()),
-        ),
+        draw_curves("Recall of the first letter", "distance", LENGTHS, found),
     )
-
-
-RECALL = Claim(
-    name="recall-by-distance",
-    numbers=(19,),
-    source="D1 Q2; Vaswani et al. 2017, §4",
-    statement="The shorter the path between two positions, the easier a dependency is learned.",
-    layer="layers/attention.py",
-    reading="12.5% is guessing among 8 letters. The convolution cannot reach beyond four places "
-    "with two layers of kernel 3; recurrence can, and must carry the letter step by step.",
-    then="Give the convolution dilation, or more layers: see path-length.",
-    condition="compared with one of the two others only",
-    measure=_recall,
-    slow=True,
-)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from regard.claims.claim import Claim, Curves, Figure, Measured
-from regard.claims.precision import exact
-from regard.draw.chart import Line
+from regard.claims.claim import Measured, claim
+from regard.claims.precision import exact, find_dependencies
+from regard.claims.table import draw_curves, list_values, tabulate
 from regard.layers.attention import Attention
 from regard.layers.convolution import Convolution
 from regard.layers.recurrent import Recurrent
@@ -18,7 +18,18 @@ from regard.models.body import all_visible
 N, WIDTH, KERNEL, WINDOW = 27, 4, 3, 2
 
 
-def _path_length() -> Measured:
+@claim(
+    numbers=(15, 17),
+    source="D0 Q2, D1 Q2; Vaswani et al. 2017, table 1",
+    statement="Between any two positions lie: with self-attention 1 layer, with convolution "
+    "log_k(n) dilated or n/k contiguous, with a window n/r, with recurrence n steps.",
+    layer="layers/convolution.py",
+    reading="The smallest number of layers through which the last position feels the first. "
+    "Recurrence needs one layer, and the n - 1 steps inside it: see sequential-operations.",
+    then="Double n: the dilated convolution needs at most one layer more, the others double.",
+)
+@exact()
+def path_length() -> Measured:
     """Stack layers until the last of 27 positions feels the first: the Jacobian is not zero.
 
     Convolutions have kernel 3 and look back only; the dilated one skips 3^l places in layer l; the
@@ -40,14 +51,10 @@ def _path_length() -> Measured:
         "convolution, contiguous": math.ceil((N - 1) / (KERNEL - 1)),
         "window": math.ceil((N - 1) / WINDOW),
     }
-    with exact():
-        found = {name: _layers_needed(make) for name, make in makes.items()}
+    found = {name: _layers_needed(make) for name, make in makes.items()}
     return Measured(
         ", ".join(f"{name.split(' (')[0]} {layers}" for name, layers in found.items()),
-        tuple(
-            Figure(f"layers needed, {name}", layers, layers == wanted[name], given=wanted[name])
-            for name, layers in found.items()
-        ),
+        tabulate("layers needed, {}", found, equal=wanted),
     )
 
 
@@ -59,46 +66,42 @@ def _layers_needed(make: Callable[[int], nn.Module]) -> int:
         reached: Tensor = states
         for layer in layers:
             reached = layer(reached, visible=all_visible(N))
-        (gradient,) = torch.autograd.grad(reached[0, -1].sum(), states)
-        if gradient[0, 0].any():
+        if 0 in find_dependencies(reached[0, -1].sum(), states):
             return len(layers)
 
 
-def _sequential() -> Measured:
+@claim(
+    numbers=(15, 18),
+    source="D0 Q2, D1 Q2; Vaswani et al. 2017, table 1",
+    statement="Recurrence needs n operations one after another; attention and convolution a "
+    "constant number.",
+    layer="layers/recurrent.py",
+    reading="0 means that a longer text makes no chain longer: all positions can be computed at "
+    "once. While writing word by word attention waits as well: see `regard predict`.",
+    then="Time both at batch 1 on a machine with many cores.",
+)
+@exact()
+def sequential_operations() -> Measured:
     """Take one pass over n = 8 to 64 positions and measure the longest chain in autograd's graph.
 
     A chain is a series of operations of which each needs the one before.
     """
     sizes = (8, 16, 32, 64)
-    with exact():
-        layers = {
-            "self-attention": Attention(WIDTH, 1),
-            "recurrent": Recurrent(WIDTH, causal=True),
-            "convolution": Convolution(WIDTH, kernel=KERNEL, causal=True),
-        }
-        chains = {
-            name: [_chain(layer(torch.randn(1, n, WIDTH), visible=all_visible(n))) for n in sizes]
-            for name, layer in layers.items()
-        }
-    growth = {
-        name: (found[-1] - found[0]) / (sizes[-1] - sizes[0]) for name, found in chains.items()
+    layers = {
+        "self-attention": Attention(WIDTH, 1),
+        "recurrent": Recurrent(WIDTH, causal=True),
+        "convolution": Convolution(WIDTH, kernel=KERNEL, causal=True),
     }
+    chains = {
+        name: [_chain(layer(torch.randn(1, n, WIDTH), visible=all_visible(n))) for n in sizes]
+        for name, layer in layers.items()
+    }
+    growth = {name: (one[-1] - one[0]) / (sizes[-1] - sizes[0]) for name, one in chains.items()}
+    wait = {name: one >= 1 if name == "recurrent" else one == 0 for name, one in growth.items()}
     return Measured(
-        "operations that must wait, per position: "
-        + ", ".join(f"{name} {more:.2g}" for name, more in growth.items()),
-        tuple(
-            Figure(
-                f"longer chain per position, {name}",
-                more,
-                more >= 1 if name == "recurrent" else more == 0,
-            )
-            for name, more in growth.items()
-        ),
-        Curves(
-            "Longest chain of operations",
-            "positions",
-            tuple(Line(name, sizes, found) for name, found in chains.items()),
-        ),
+        f"operations that must wait, per position: {list_values('{} {:.2g}', growth)}",
+        tabulate("longer chain per position, {}", growth, wait),
+        draw_curves("Longest chain of operations", "positions", sizes, chains),
     )
 
 
@@ -117,29 +120,3 @@ def _chain(result: Tensor) -> int:
         depths[node] = 1 + max((depths[other] for other in before), default=0)
         waiting.pop()
     return max(depths.values())
-
-
-PATH_LENGTH = Claim(
-    name="path-length",
-    numbers=(15, 17),
-    source="D0 Q2, D1 Q2; Vaswani et al. 2017, table 1",
-    statement="Between any two positions lie: with self-attention 1 layer, with convolution "
-    "log_k(n) dilated or n/k contiguous, with a window n/r, with recurrence n steps.",
-    layer="layers/convolution.py",
-    reading="The smallest number of layers through which the last position feels the first. "
-    "Recurrence needs one layer, and the n - 1 steps inside it: see sequential-operations.",
-    then="Double n: the dilated convolution needs at most one layer more, the others double.",
-    measure=_path_length,
-)
-SEQUENTIAL = Claim(
-    name="sequential-operations",
-    numbers=(15, 18),
-    source="D0 Q2, D1 Q2; Vaswani et al. 2017, table 1",
-    statement="Recurrence needs n operations one after another; attention and convolution a "
-    "constant number.",
-    layer="layers/recurrent.py",
-    reading="0 means that a longer text makes no chain longer: all positions can be computed at "
-    "once. While writing word by word attention waits as well: see `regard predict`.",
-    then="Time both at batch 1 on a machine with many cores.",
-    measure=_sequential,
-)

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from regard.claims.claim import Claim, Figure, Measured
+from regard.claims.claim import Figure, Measured, claim
 from regard.claims.recipes import rated, training
-from regard.claims.seeds import Seeds, above
-from regard.claims.trials import accuracy, labelled, trial
+from regard.claims.seeds import Seeds, compare, means
+from regard.claims.table import tabulate
+from regard.claims.trials import accuracy, labelled_files, trial
 from regard.explain.documents import faithfulness
 from regard.run import Run
 
@@ -32,14 +33,23 @@ def _han(seed: int = 1, **documents: Any) -> Run:  # noqa: ANN401
         },
         "training": training(STEPS, batch_tokens=1536, optimizer={"kind": "adamw", "rate": 5e-3}),
     }
-    files = {
-        "train.jsonl": labelled(rated(6000, context=0.5)),
-        "valid.jsonl": labelled(rated(200, "valid", context=0.5)),
-    }
+    files = labelled_files(rated(6000, context=0.5), rated(200, "valid", context=0.5))
     return trial("han-" + documents.get("context", "none"), tables, files)
 
 
-def _context() -> Measured:
+@claim(
+    numbers=(66, 67),
+    source="D1 Q3; Remy et al. 2019",
+    statement="Where the meaning of a sentence stands in another, context-aware attention is "
+    "better "
+    "than HAN.",
+    layer="models/han.py",
+    reading="Ratings in which one sentence names what counts and another judges many things; where "
+    "one sentence is enough both are as good. HAN can still guess among what is judged.",
+    then="`regard train documents-context`, and see which words it looks at with `regard explain`.",
+    slow=True,
+)
+def reviews_need_context() -> Measured:
     """Train HAN and the context-aware network on 6,000 reviews, half of which need two sentences.
 
     1,500 steps, two seeds each. Asked are reviews in which one sentence names what counts and
@@ -52,7 +62,11 @@ def _context() -> Measured:
     }
     two = {name: Seeds(tuple(accuracy(run, needs) for run in one)) for name, one in runs.items()}
     one = {name: Seeds(tuple(accuracy(run, plain) for run in one)) for name, one in runs.items()}
-    gain = two["context-aware"].mean - two["HAN"].mean
+    values = {
+        (name, seed): value
+        for name, found in two.items()
+        for seed, value in zip(SEEDS, found.values, strict=True)
+    }
     told = ", ".join(
         f"{name} {' and '.join(f'{value:.0%}' for value in found.values)}"
         for name, found in two.items()
@@ -61,18 +75,23 @@ def _context() -> Measured:
         f"where two sentences are needed: {told}; where one is: {one['HAN'].mean:.0%} and "
         f"{one['context-aware'].mean:.0%}",
         (
-            *(
-                Figure(f"{name}, seed {seed}", value)
-                for name, found in two.items()
-                for seed, value in zip(SEEDS, found.values, strict=True)
-            ),
-            *(Figure(f"{name}, one sentence needed", found.mean) for name, found in one.items()),
-            Figure("context-aware above HAN", gain, above(two["context-aware"], two["HAN"])),
+            *tabulate("{}, seed {}", values),
+            *tabulate("{}, one sentence needed", means(one)),
+            compare("context-aware above HAN", two["context-aware"], two["HAN"]),
         ),
     )
 
 
-def _faithful() -> Measured:
+@claim(
+    numbers=(65,),
+    source="D1 Q3; DeYoung et al. 2020",
+    statement="The coefficients drawn over a document show what the answer rests on.",
+    layer="explain/erasure.py",
+    reading="If the words looked at mattered no more than others, both falls would be alike.",
+    then="`regard explain RUN TEXT` says this figure beside every map.",
+    slow=True,
+)
+def documents_faithful() -> Measured:
     """Erase the words a trained HAN looks at most, and as many at random, in 60 reviews.
 
     A word's look is its weight in the sentence times the sentence's; measured is how far the
@@ -89,30 +108,3 @@ def _faithful() -> Measured:
             Figure("advantage, lower end of 95%", found.low),
         ),
     )
-
-
-CONTEXT = Claim(
-    name="reviews-need-context",
-    numbers=(66, 67),
-    source="D1 Q3; Remy et al. 2019",
-    statement="Where the meaning of a sentence stands in another, context-aware attention is "
-    "better "
-    "than HAN.",
-    layer="models/han.py",
-    reading="Ratings in which one sentence names what counts and another judges many things; where "
-    "one sentence is enough both are as good. HAN can still guess among what is judged.",
-    then="`regard train documents-context`, and see which words it looks at with `regard explain`.",
-    measure=_context,
-    slow=True,
-)
-FAITHFUL = Claim(
-    name="documents-faithful",
-    numbers=(65,),
-    source="D1 Q3; DeYoung et al. 2020",
-    statement="The coefficients drawn over a document show what the answer rests on.",
-    layer="explain/erasure.py",
-    reading="If the words looked at mattered no more than others, both falls would be alike.",
-    then="`regard explain RUN TEXT` says this figure beside every map.",
-    measure=_faithful,
-    slow=True,
-)

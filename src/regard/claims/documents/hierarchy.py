@@ -5,8 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.claims.claim import Claim, Figure, Measured
-from regard.claims.precision import exact
+from regard.claims.claim import Figure, Measured, claim
+from regard.claims.counters import count_parameters
+from regard.claims.precision import difference, exact
+from regard.claims.table import tabulate
 from regard.draw.picture import Picture
 from regard.layers.embedding import Embedding
 from regard.layers.tap import listen
@@ -43,12 +45,22 @@ def settings(width: int, states: int, **documents: Any) -> ModelSettings:  # noq
     )
 
 
-def _size() -> Measured:
+@claim(
+    numbers=(64,),
+    source="D1 Q3; Yang et al. 2016, §3.3",
+    statement="Word GRU, look at words, sentence GRU, look at sentences: a small model beside its "
+    "table of words.",
+    layer="models/han.py",
+    reading="142,105 with the paper's sizes and five labels; a table of 50,000 words of 200 "
+    "has 10M.",
+    then='Set model.documents.read = "sentences" in a recipe.',
+)
+def han_size() -> Measured:
     """Build it with word vectors of 200, GRUs of 50 each way, attention of 100 and five labels."""
     with torch.device("meta"):
         model = hierarchy(settings(200, 100), 1000, 5)
     table = model.body.reading.table.numel()
-    found = sum(parameter.numel() for parameter in model.parameters()) - table
+    found = count_parameters(model) - table
     return Measured(
         f"{found:,} parameters beside the table of words",
         (Figure("parameters without the table", found, found == 142_105, given=142_105),),
@@ -62,20 +74,30 @@ def _document() -> tuple[Tensor, Tensor]:
     return torch.tensor([row]), torch.tensor([len(row)])
 
 
-def _looks() -> Measured:
+@claim(
+    numbers=(64, 65),
+    source="D1 Q3; Yang et al. 2016, eq. 5-9",
+    statement="A document's looks can be drawn: each sentence's words share 1, and so do the "
+    "sentences.",
+    layer="models/han.py",
+    reading="Sums of exactly one, nothing on padding: such coefficients can be shown as they are. "
+    "Whether the answer rests on them is another question: documents-faithful.",
+    then="`regard explain RUN TEXT` draws words by sentences.",
+)
+@exact()
+def han_looks() -> Measured:
     """Read a document of three sentences, padded, and sum what its words and sentences get."""
-    with exact():
-        model = hierarchy(settings(16, 12), 31, 3).eval()
-        ids, lengths = _document()
-        padded = torch.cat([ids, torch.zeros(1, 5, dtype=torch.long)], dim=1)
-        with listen(model, "word_weights", "head.pool.weights") as heard:
-            logits = model(padded, lengths=lengths)
-            plain = model(ids, lengths=lengths)
-        words, sentences = heard["word_weights"][0], heard["head.pool.weights"][0].flatten()
-        sums = (words.sum(dim=1) - 1).abs().max().item()
-        whole = abs(sentences.sum().item() - 1)
-        behind = max(words[place, len(one) :].sum().item() for place, one in enumerate(SENTENCES))
-        gap = (logits - plain).abs().max().item()
+    model = hierarchy(settings(16, 12), 31, 3).eval()
+    ids, lengths = _document()
+    padded = torch.cat([ids, torch.zeros(1, 5, dtype=torch.long)], dim=1)
+    with listen(model, "word_weights", "head.pool.weights") as heard:
+        logits = model(padded, lengths=lengths)
+        plain = model(ids, lengths=lengths)
+    words, sentences = heard["word_weights"][0], heard["head.pool.weights"][0].flatten()
+    sums = (words.sum(dim=1) - 1).abs().max().item()
+    whole = abs(sentences.sum().item() - 1)
+    behind = max(words[place, len(one) :].sum().item() for place, one in enumerate(SENTENCES))
+    gap = difference(logits, plain)
     return Measured(
         f"looks at words sum to 1 to {sums:.0e}, at sentences to {whole:.0e}; padding gets "
         f"{behind:g}",
@@ -125,21 +147,31 @@ def _influence(model: Han) -> Tensor:
     return felt
 
 
-def _isolation() -> Measured:
+@claim(
+    numbers=(66,),
+    source="D1 Q3; Remy et al. 2019",
+    statement="HAN encodes each sentence in isolation; the context-aware network does not.",
+    layer="models/han.py",
+    reading="Exactly 0: whatever the others say, a sentence's vector is the same. With "
+    "context from "
+    "before, three of the six ordered pairs are felt; from both sides all six.",
+    then="reviews-need-context trains both where a sentence's meaning stands in another.",
+)
+@exact()
+def han_isolation() -> Measured:
     """Take the Jacobian of each sentence's vector with respect to the words of every other.
 
     Three sentences; for HAN, for the context-aware network that hears earlier sentences, and for
     the one that hears both sides.
     """
-    with exact():
-        felt = {
-            name: _influence(hierarchy(settings(16, 12, **documents), 31, 3).eval())
-            for name, documents in {
-                "HAN": {},
-                "earlier": {"context": "earlier"},
-                "both": {"context": "both"},
-            }.items()
-        }
+    felt = {
+        name: _influence(hierarchy(settings(16, 12, **documents), 31, 3).eval())
+        for name, documents in {
+            "HAN": {},
+            "earlier": {"context": "earlier"},
+            "both": {"context": "both"},
+        }.items()
+    }
     off = {name: found - found.diag().diag() for name, found in felt.items()}
     alone, before = off["HAN"].max().item(), int((off["earlier"] > 0).sum())
     both = int((off["both"] > 0).sum())
@@ -160,74 +192,7 @@ def _isolation() -> Measured:
     )
 
 
-def _context() -> Measured:
-    """Read the same sentence in two documents that differ only in the sentence before.
-
-    Looked at is the largest change of its word weights: HAN, context by mean, by sum, and gated.
-    """
-    ids, lengths = _document()
-    other = ids.clone()
-    other[0, 1] = 25  # the first word of the first sentence
-    with exact():
-        moved = {}
-        for name, documents in CONTEXTS.items():
-            model = hierarchy(settings(16, 12, **documents), 31, 3).eval()
-            looks = []
-            for row in (ids, other):
-                with listen(model, "word_weights") as heard:
-                    model(row, lengths=lengths)
-                looks.append(heard["word_weights"][0][2])
-            moved[name] = (looks[0] - looks[1]).abs().max().item()
-    aware = [value for name, value in moved.items() if name != "HAN"]
-    return Measured(
-        f"the third sentence's look moves by {moved['HAN']:g} in HAN and by {min(aware):.1g} "
-        "or more "
-        "with context",
-        (
-            Figure("HAN", moved["HAN"], moved["HAN"] == 0.0),
-            *(Figure(name, value, value > 0.0) for name, value in moved.items() if name != "HAN"),
-        ),
-    )
-
-
-SIZE = Claim(
-    name="han-size",
-    numbers=(64,),
-    source="D1 Q3; Yang et al. 2016, §3.3",
-    statement="Word GRU, look at words, sentence GRU, look at sentences: a small model beside its "
-    "table of words.",
-    layer="models/han.py",
-    reading="142,105 with the paper's sizes and five labels; a table of 50,000 words of 200 "
-    "has 10M.",
-    then='Set model.documents.read = "sentences" in a recipe.',
-    measure=_size,
-)
-LOOKS = Claim(
-    name="han-looks",
-    numbers=(64, 65),
-    source="D1 Q3; Yang et al. 2016, eq. 5-9",
-    statement="A document's looks can be drawn: each sentence's words share 1, and so do the "
-    "sentences.",
-    layer="models/han.py",
-    reading="Sums of exactly one, nothing on padding: such coefficients can be shown as they are. "
-    "Whether the answer rests on them is another question: documents-faithful.",
-    then="`regard explain RUN TEXT` draws words by sentences.",
-    measure=_looks,
-)
-ISOLATION = Claim(
-    name="han-isolation",
-    numbers=(66,),
-    source="D1 Q3; Remy et al. 2019",
-    statement="HAN encodes each sentence in isolation; the context-aware network does not.",
-    layer="models/han.py",
-    reading="Exactly 0: whatever the others say, a sentence's vector is the same. With "
-    "context from "
-    "before, three of the six ordered pairs are felt; from both sides all six.",
-    then="reviews-need-context trains both where a sentence's meaning stands in another.",
-    measure=_isolation,
-)
-CONTEXT = Claim(
-    name="context-moves-the-look",
+@claim(
     numbers=(67,),
     source="D1 Q3; Remy et al. 2019, §3",
     statement="With context, where a sentence is looked at depends on the sentences before it: by "
@@ -235,5 +200,28 @@ CONTEXT = Claim(
     layer="layers/context.py",
     reading="0 in HAN. Every way of gathering context moves the look.",
     then="Set model.documents.context, gather and gated in a recipe.",
-    measure=_context,
 )
+@exact()
+def context_moves_the_look() -> Measured:
+    """Read the same sentence in two documents that differ only in the sentence before.
+
+    Looked at is the largest change of its word weights: HAN, context by mean, by sum, and gated.
+    """
+    ids, lengths = _document()
+    other = ids.clone()
+    other[0, 1] = 25  # the first word of the first sentence
+    moved = {}
+    for name, documents in CONTEXTS.items():
+        model = hierarchy(settings(16, 12, **documents), 31, 3).eval()
+        looks = []
+        for row in (ids, other):
+            with listen(model, "word_weights") as heard:
+                model(row, lengths=lengths)
+            looks.append(heard["word_weights"][0][2])
+        moved[name] = difference(*looks)
+    han = moved.pop("HAN")
+    return Measured(
+        f"the third sentence's look moves by {han:g} in HAN and by {min(moved.values()):.1g} or "
+        "more with context",
+        (Figure("HAN", han, han == 0.0), *tabulate("{}", moved, lambda change: change > 0.0)),
+    )

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from regard.claims.claim import Claim, Curves, Figure, Measured
+from regard.claims.claim import Figure, Measured, claim
 from regard.claims.recipes import classification
-from regard.claims.trials import accuracy, labelled, trial
+from regard.claims.table import draw_curves, tabulate
+from regard.claims.trials import accuracy, labelled_files, trial
 from regard.data.worlds.languages import language
-from regard.draw.chart import Line
 from regard.run import Run
 
 Tables = dict[str, Any]
@@ -28,9 +28,7 @@ def _learned(
     valid = language(name, lengths=lengths, count=200, seed=2)
     tables = classification(steps, longest=1100, seed=seed, **model)
     tables["training"] |= faster or {}
-    return trial(
-        f"{name}-learned", tables, {"train.jsonl": labelled(train), "valid.jsonl": labelled(valid)}
-    )
+    return trial(f"{name}-learned", tables, labelled_files(train, valid))
 
 
 def _at(run: Run, name: str, lengths: range, count: int = 300) -> float:
@@ -42,7 +40,19 @@ def _small_batches(tokens: int, rate: float) -> Tables:
     return {"batch_tokens": tokens, "optimizer": optimizer}
 
 
-def _parity() -> Measured:
+@claim(
+    numbers=(68,),
+    source="D1 Q4; Hahn 2020; Bhattamishra et al. 2020",
+    statement="A trained Transformer does not learn PARITY so that it generalises to longer "
+    "strings.",
+    layer="layers/attention.py",
+    reading="50% is guessing. Strings as long as those of training are right, most of them never "
+    "seen; a little longer it wavers, and much longer it guesses. That a solution exists "
+    "(parity-by-hand) does not mean that training finds it.",
+    then='Set model.mixer.kind = "recurrent": one GRU learns it.',
+    slow=True,
+)
+def parity_trained() -> Measured:
     """Train two layers of attention on 6,000 strings of 2 to 12 bits, 2,000 steps.
 
     Asked are other strings of 8 to 12 bits, and strings of 13 to 16, 20 to 24 and 30 to 40.
@@ -55,22 +65,30 @@ def _parity() -> Measured:
     return Measured(
         f"{near:.0%} right at lengths of training (8 to 12), {next_:.0%} at 13 to 16, {far:.0%} at "
         "30 to 40 (chance 50%)",
-        (
-            *(
-                Figure(f"accuracy, lengths {name}", found[name])
-                for name in ("8 to 12", "13 to 16", "20 to 24")
-            ),
-            Figure("accuracy, lengths 30 to 40", far, far < HALFWAY),
-        ),
-        Curves(
+        tabulate("accuracy, lengths {}", found, {"30 to 40": far < HALFWAY}),
+        draw_curves(
             "PARITY, learned at lengths 2 to 12",
             "length",
-            (Line("accuracy", [lengths[0] for lengths in asked.values()], list(found.values())),),
+            [lengths[0] for lengths in asked.values()],
+            {"accuracy": list(found.values())},
         ),
     )
 
 
-def _first() -> Measured:
+@claim(
+    numbers=(68,),
+    source="D1 Q4; Chiang and Cholak 2022, §5",
+    statement="With scores multiplied by log n a model that learned FIRST at length 50 still "
+    "knows it "
+    "at 1,000.",
+    layer="layers/log_length.py",
+    reading="Both know it at the lengths of training. Without log n the look at the first symbol "
+    "is thinned out by the others.",
+    then="Train at lengths 40 to 50 only: with log-length, looks that are sharp from the start "
+    "then often learn nothing.",
+    slow=True,
+)
+def first_trained() -> Measured:
     """Train one layer to say the first of 8 letters from texts of 2 to 50, and ask to 1,000.
 
     Distances in 16 buckets, read at [CLS], 1,200 steps and two seeds each; once by a softmax, once
@@ -92,35 +110,42 @@ def _first() -> Measured:
             )
             for seed in (1, 2)
         ]
-        found[select] = [
-            sum(_at(run, "first", range(n, n + 1), 100) for run in runs) / len(runs)
+        found[select] = {
+            n: sum(_at(run, "first", range(n, n + 1), 100) for run in runs) / len(runs)
             for n in LENGTHS
-        ]
+        }
     plain, scaled = found["softmax"], found["log-length"]
+    gain = scaled[1000] - plain[1000]
     return Measured(
-        f"at length 50: {plain[0]:.0%} right by softmax, {scaled[0]:.0%} with log-length; at 1,000 "
-        f"{plain[-1]:.0%} and {scaled[-1]:.0%} (chance 12%)",
+        f"at length 50: {plain[50]:.0%} right by softmax, {scaled[50]:.0%} with log-length; at "
+        f"1,000 {plain[1000]:.0%} and {scaled[1000]:.0%} (chance 12%)",
         (
-            *(Figure(f"softmax, length {n:,}", one) for n, one in zip(LENGTHS, plain, strict=True)),
-            *(
-                Figure(f"log-length, length {n:,}", one, one > 0.9 if n == LENGTHS[-1] else None)
-                for n, one in zip(LENGTHS, scaled, strict=True)
-            ),
-            Figure(
-                "log-length above softmax at 1,000",
-                scaled[-1] - plain[-1],
-                scaled[-1] > plain[-1] + 0.1,
-            ),
+            *tabulate("softmax, length {:,}", plain),
+            *tabulate("log-length, length {:,}", scaled, {1000: scaled[1000] > 0.9}),
+            Figure("log-length above softmax at 1,000", gain, scaled[1000] > plain[1000] + 0.1),
         ),
-        Curves(
+        draw_curves(
             "FIRST, learned at lengths up to 50",
             "length",
-            (Line("softmax", LENGTHS, plain), Line("log-length", LENGTHS, scaled)),
+            LENGTHS,
+            {name: list(each.values()) for name, each in found.items()},
         ),
     )
 
 
-def _dyck() -> Measured:
+@claim(
+    numbers=(69,),
+    source="D1 Q4; Yao et al. 2021; Bhattamishra et al. 2020",
+    statement="Dyck of bounded depth is learned by attention and carries over to longer strings; "
+    "periodic languages such as (aa)* do not.",
+    layer="layers/attention.py",
+    reading="Half of the strings belong, and those that do not are one or two symbols away. Waves "
+    "of places never seen mislead; distances beyond the last bucket are all alike.",
+    condition="positions are distances, not waves",
+    then="Raise the depth beyond the number of layers.",
+    slow=True,
+)
+def dyck_trained() -> Measured:
     """Train two layers on Dyck of two kinds and depth 3, and on (aa)*, lengths up to 24.
 
     1,500 steps and 600, once with waves as positions, once with distances in 16 buckets. Asked are
@@ -143,56 +168,8 @@ def _dyck() -> Measured:
         + ", ".join(f"{near[name]:.0%} and {far[name]:.0%} with {name}" for name in near)
         + f"; (aa)* at longer ones: {period['waves']:.0%} and {period['distances']:.0%}",
         (
-            *(Figure(f"Dyck, 12 to 24, {name}", one, one > 0.85) for name, one in near.items()),
-            *(Figure(f"Dyck, 26 to 36, {name}", one, one > HALFWAY) for name, one in far.items()),
-            *(
-                Figure(f"(aa)*, 26 to 36, {name}", one, one < HALFWAY)
-                for name, one in period.items()
-            ),
+            *tabulate("Dyck, 12 to 24, {}", near, lambda right: right > 0.85),
+            *tabulate("Dyck, 26 to 36, {}", far, lambda right: right > HALFWAY),
+            *tabulate("(aa)*, 26 to 36, {}", period, lambda right: right < HALFWAY),
         ),
     )
-
-
-PARITY = Claim(
-    name="parity-trained",
-    numbers=(68,),
-    source="D1 Q4; Hahn 2020; Bhattamishra et al. 2020",
-    statement="A trained Transformer does not learn PARITY so that it generalises to longer "
-    "strings.",
-    layer="layers/attention.py",
-    reading="50% is guessing. Strings as long as those of training are right, most of them never "
-    "seen; a little longer it wavers, and much longer it guesses. That a solution exists "
-    "(parity-by-hand) does not mean that training finds it.",
-    then='Set model.mixer.kind = "recurrent": one GRU learns it.',
-    measure=_parity,
-    slow=True,
-)
-FIRST = Claim(
-    name="first-trained",
-    numbers=(68,),
-    source="D1 Q4; Chiang and Cholak 2022, §5",
-    statement="With scores multiplied by log n a model that learned FIRST at length 50 still "
-    "knows it "
-    "at 1,000.",
-    layer="layers/log_length.py",
-    reading="Both know it at the lengths of training. Without log n the look at the first symbol "
-    "is thinned out by the others.",
-    then="Train at lengths 40 to 50 only: with log-length, looks that are sharp from the start "
-    "then often learn nothing.",
-    measure=_first,
-    slow=True,
-)
-DYCK = Claim(
-    name="dyck-trained",
-    numbers=(69,),
-    source="D1 Q4; Yao et al. 2021; Bhattamishra et al. 2020",
-    statement="Dyck of bounded depth is learned by attention and carries over to longer strings; "
-    "periodic languages such as (aa)* do not.",
-    layer="layers/attention.py",
-    reading="Half of the strings belong, and those that do not are one or two symbols away. Waves "
-    "of places never seen mislead; distances beyond the last bucket are all alike.",
-    condition="positions are distances, not waves",
-    then="Raise the depth beyond the number of layers.",
-    measure=_dyck,
-    slow=True,
-)

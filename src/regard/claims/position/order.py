@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.claims.claim import Claim, Figure, Measured
-from regard.claims.precision import exact
+from regard.claims.claim import Figure, Measured, claim
+from regard.claims.precision import difference, exact
 from regard.layers.attention import Attention, dot
 from regard.layers.pooling import Mean
 from regard.layers.visibility import causal
@@ -25,32 +25,35 @@ PAIRS = (
 """Pairs of the same words in another order, which do not mean the same."""
 
 
-def _blindness() -> Measured:
+@claim(
+    numbers=(20,),
+    source="D0, D2 a, D3, D4 Q2; Vaswani et al. 2017, §3.5",
+    statement="Attention without positions does not see order: permuted words give permuted "
+    "states, and the same pooled state.",
+    layer="layers/attention.py",
+    reading="Errors of rounding: equivariant, and invariant once pooled. A causal rule breaks it.",
+    then="See causal-sees-order for why a language model can do without positions.",
+)
+@exact()
+def order_blindness() -> Measured:
     """Permute 13 random states and look with and without the causal rule.
 
     Equivariance: the outputs are permuted alike. Invariance: their mean is the same. For the
     causal layer the mean changes.
     """
-    with exact():
-        states, order = torch.randn(1, POSITIONS, WIDTH), torch.randperm(POSITIONS)
-        free, ruled = Attention(WIDTH, HEADS), Attention(WIDTH, HEADS, rule=causal)
-        seen = all_visible(POSITIONS)
-        plain, turned = free(states, visible=seen), free(states[:, order], visible=seen)
-        equivariant = (turned - plain[:, order]).abs().max().item()
-        invariant = _pooled_gap(plain, turned)
-        broken = _pooled_gap(ruled(states, visible=seen), ruled(states[:, order], visible=seen))
+    states, order = torch.randn(1, POSITIONS, WIDTH), torch.randperm(POSITIONS)
+    free, ruled = Attention(WIDTH, HEADS), Attention(WIDTH, HEADS, rule=causal)
+    seen = all_visible(POSITIONS)
+    plain, turned = free(states, visible=seen), free(states[:, order], visible=seen)
+    equivariant = difference(turned, plain[:, order])
+    invariant = _pooled_gap(plain, turned)
+    broken = _pooled_gap(ruled(states, visible=seen), ruled(states[:, order], visible=seen))
     return Measured(
         f"permuted outputs differ by {equivariant:.0e}, pooled ones by {invariant:.0e}; a causal "
         f"rule makes it {broken:.2f}",
         (
             Figure("equivariance error", equivariant, equivariant < 1e-14, given=3e-16, within=9.0),
-            Figure(
-                "invariance error of the mean",
-                invariant,
-                invariant < 1e-14,
-                given=6e-17,
-                within=9.0,
-            ),
+            Figure("invariance error of the mean", invariant, invariant < 1e-14, 6e-17, within=9.0),
             Figure(
                 "change of the mean, causal",
                 broken,
@@ -65,19 +68,28 @@ def _blindness() -> Measured:
 
 def _pooled_gap(first: Tensor, second: Tensor) -> float:
     pool, seen = Mean(), all_visible(POSITIONS)
-    return (pool(first, visible=seen) - pool(second, visible=seen)).abs().max().item()
+    return difference(pool(first, visible=seen), pool(second, visible=seen))
 
 
-def _symmetry() -> Measured:
+@claim(
+    numbers=(20,),
+    source="D4 Q2",
+    statement="Attention does not see order because dot(a, b) = dot(b, a).",
+    layer="layers/attention.py",
+    reading="Scores are not symmetric once queries and keys have matrices of their own, and "
+    "symmetry is not the reason anyway.",
+    then="Set to_key = to_query: the scores are symmetric then, and the layer as blind as before.",
+    right="The reason is permutation equivariance: see order-blindness.",
+)
+@exact()
+def dot_is_symmetric() -> Measured:
     """Score random states against themselves with Wq and Wk of their own; compare S with Sᵀ."""
-    with exact():
-        layer = Attention(WIDTH, 1)
-        states = torch.randn(1, POSITIONS, WIDTH)
-        query, key = (to(states)[:, None] for to in (layer.to_query, layer.to_key))
-        scores = dot(query, key)[0, 0]
-        gap = (scores - scores.T).abs().max().item()
-        plain = dot(states[:, None], states[:, None])[0, 0]
-        without = (plain - plain.T).abs().max().item()
+    layer = Attention(WIDTH, 1)
+    states = torch.randn(1, POSITIONS, WIDTH)
+    query, key = (to(states)[:, None] for to in (layer.to_query, layer.to_key))
+    scores = dot(query, key)[0, 0]
+    plain = dot(states[:, None], states[:, None])[0, 0]
+    gap, without = difference(scores, scores.T), difference(plain, plain.T)
     return Measured(
         f"scores differ from their transpose by up to {gap:.1f}",
         (
@@ -94,44 +106,60 @@ def _symmetry() -> Measured:
     )
 
 
-def _causal_sees_order() -> Measured:
+@claim(
+    numbers=(20,),
+    source="D3; Haviv et al. 2022; Kazemnejad et al. 2023",
+    statement="A causal model without positions can still see order.",
+    layer="layers/visibility.py",
+    reading="After one layer the last state is a mean over a set. After two it knows who came "
+    "first, since the states it looks at had seen different pasts.",
+    then='Train a language model with position.kind = "none": see position-schemes-trained.',
+)
+@exact()
+def causal_sees_order() -> Measured:
     """Swap the first two of 13 tokens before a causal layer without positions, read the last state.
 
     A second layer is needed: in the first, a state is a mean over a set.
     """
-    with exact():
-        first, second = (Attention(WIDTH, HEADS, rule=causal) for _ in range(2))
-        states, seen = torch.randn(1, POSITIONS, WIDTH), all_visible(POSITIONS)
-        swapped = states[:, [1, 0, *range(2, POSITIONS)]]
+    first, second = (Attention(WIDTH, HEADS, rule=causal) for _ in range(2))
+    states, seen = torch.randn(1, POSITIONS, WIDTH), all_visible(POSITIONS)
+    swapped = states[:, [1, 0, *range(2, POSITIONS)]]
 
-        def last(entered: Tensor, layers: tuple[Attention, ...]) -> Tensor:
-            for layer in layers:
-                entered = layer(entered, visible=seen)
-            return entered[0, -1]
+    def last(entered: Tensor, *layers: Attention) -> Tensor:
+        for layer in layers:
+            entered = layer(entered, visible=seen)
+        return entered[0, -1]
 
-        one = (last(states, (first,)) - last(swapped, (first,))).abs().max().item()
-        two = (last(states, (first, second)) - last(swapped, (first, second))).abs().max().item()
+    one = difference(last(states, first), last(swapped, first))
+    two = difference(last(states, first, second), last(swapped, first, second))
     return Measured(
         f"the last state changes by {one:.0e} after one layer and by {two:.1g} after two",
         (
-            Figure("change after one causal layer", one, None),
+            Figure("change after one causal layer", one),
             Figure("change after two causal layers", two, two > 1e-6),
         ),
     )
 
 
-def _fifty() -> Measured:
+@claim(
+    numbers=(21,),
+    source="D2 a",
+    statement="Where order decides the label, a model that sees no order guesses: 50%.",
+    layer="layers/position.py",
+    reading="Both sentences of a pair get the same logits to rounding, whatever the parameters: no "
+    "training could help. With waves they differ.",
+    then="order-needed-trained trains both; `regard claims order-needed-trained --slow`.",
+)
+@exact()
+def order_needed() -> Measured:
     """Give five pairs of sentences of the same words to a classifier without positions.
 
     Two layers, mean of the states, random parameters; then the same with waves. Each pair has one
     sentence of either label, so equal answers within every pair mean exactly half right.
     """
-    with exact():
-        words = sorted({word for pair in PAIRS for text in pair for word in text.split()})
-        blind = _same_answers(
-            words, ModelSettings(**_SMALL, position=NoPositionSettings(kind="none"))
-        )
-        sighted = _same_answers(words, ModelSettings(**_SMALL))
+    words = sorted({word for pair in PAIRS for text in pair for word in text.split()})
+    blind = _same_answers(words, ModelSettings(**_SMALL, position=NoPositionSettings(kind="none")))
+    sighted = _same_answers(words, ModelSettings(**_SMALL))
     best = 0.5 if blind < 1e-12 else 1.0
     return Measured(
         f"within a pair logits differ by {blind:.0e} without positions: {best:.0%} right at best",
@@ -164,51 +192,4 @@ def _same_answers(words: list[str], settings: ModelSettings) -> float:
 def _gap(model: nn.Module, words: list[str], *pair: str) -> float:
     ids = torch.tensor([[words.index(word) for word in text.split()] for text in pair])
     logits = model(ids, lengths=torch.tensor([ids.shape[1]] * 2))
-    return (logits[0] - logits[1]).abs().max().item()
-
-
-BLINDNESS = Claim(
-    name="order-blindness",
-    numbers=(20,),
-    source="D0, D2 a, D3, D4 Q2; Vaswani et al. 2017, §3.5",
-    statement="Attention without positions does not see order: permuted words give permuted "
-    "states, and the same pooled state.",
-    layer="layers/attention.py",
-    reading="Errors of rounding: equivariant, and invariant once pooled. A causal rule breaks it.",
-    then="See causal-sees-order for why a language model can do without positions.",
-    measure=_blindness,
-)
-SYMMETRY = Claim(
-    name="dot-is-symmetric",
-    numbers=(20,),
-    source="D4 Q2",
-    statement="Attention does not see order because dot(a, b) = dot(b, a).",
-    layer="layers/attention.py",
-    reading="Scores are not symmetric once queries and keys have matrices of their own, and "
-    "symmetry is not the reason anyway.",
-    then="Set to_key = to_query: the scores are symmetric then, and the layer as blind as before.",
-    right="The reason is permutation equivariance: see order-blindness.",
-    measure=_symmetry,
-)
-CAUSAL_SEES_ORDER = Claim(
-    name="causal-sees-order",
-    numbers=(20,),
-    source="D3; Haviv et al. 2022; Kazemnejad et al. 2023",
-    statement="A causal model without positions can still see order.",
-    layer="layers/visibility.py",
-    reading="After one layer the last state is a mean over a set. After two it knows who came "
-    "first, since the states it looks at had seen different pasts.",
-    then='Train a language model with position.kind = "none": see position-schemes-trained.',
-    measure=_causal_sees_order,
-)
-FIFTY = Claim(
-    name="order-needed",
-    numbers=(21,),
-    source="D2 a",
-    statement="Where order decides the label, a model that sees no order guesses: 50%.",
-    layer="layers/position.py",
-    reading="Both sentences of a pair get the same logits to rounding, whatever the parameters: no "
-    "training could help. With waves they differ.",
-    then="order-needed-trained trains both; `regard claims order-needed-trained --slow`.",
-    measure=_fifty,
-)
+    return difference(*logits)

@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from regard.claims.claim import Claim, Curves, Figure, Measured
+from regard.claims.claim import Curves, Figure, Measured, claim
 from regard.claims.recipes import agreeing, joined, training
-from regard.claims.seeds import Seeds, above, with_seeds
-from regard.claims.trials import accuracy, labelled, trial
-from regard.draw.chart import Line
+from regard.claims.seeds import Seeds, compare, draw_range, means, spread, with_seeds
+from regard.claims.table import tabulate
+from regard.claims.trials import accuracy, labelled_files, trial
 from regard.run import Run
 
 LABELLED, SEEDS, AMOUNTS = 40, (1, 2, 3), (0, 10, 100, 1000)
@@ -48,10 +48,9 @@ def _tuned(start: Run | None, seed: int) -> float:
     if start is not None:
         tables["model"]["start"] = {"run": str(start.folder)}
         del tables["text"]
-    files = {
-        "train.jsonl": labelled(joined(agreeing(LABELLED, 1, seed=100 + seed))),
-        "valid.jsonl": labelled(joined(agreeing(100, 1, seed=7))),
-    }
+    files = labelled_files(
+        joined(agreeing(LABELLED, 1, seed=100 + seed)), joined(agreeing(100, 1, seed=7))
+    )
     return accuracy(trial("few-labels", tables, files), joined(agreeing(500, 1, seed=8)))
 
 
@@ -60,7 +59,19 @@ def _after(documents: int, *, agree: bool = True) -> Seeds:
     return with_seeds(lambda seed: _tuned(start, seed), SEEDS)
 
 
-def _amount() -> Measured:
+@claim(
+    numbers=(49,),
+    source="D2 h",
+    statement="Unlabelled text, such as novels, is useful for a task with few labels.",
+    layer="tasks/pretraining/document_pretraining.py",
+    reading="The same labels each time; only what was read before differs. Forty of them name two "
+    "thirds of the words that judge; of the rest only unlabelled text can tell which go with them.",
+    then="`regard train reviews-pretraining && regard train reviews-pretrained` on real reviews; "
+    "there what was read is kept as it is (model.start.freeze).",
+    condition="what the task asks shows in which words go together in the text",
+    slow=True,
+)
+def unlabelled_text_is_useful() -> Measured:
     """Learn from 0, 10, 100 and 1,000 reviews without ratings, then from 40 rated sentences.
 
     Read first by the task document-pretraining, then all of it learns; three seeds with other
@@ -73,42 +84,14 @@ def _amount() -> Measured:
         f"{nothing.mean:.1%} from nothing, {most.mean:.1%} after {AMOUNTS[-1]:,} unlabelled "
         f"reviews; {mixed.mean:.1%} if their opinions do not go together",
         (
-            *(Figure(f"accuracy after {n:,} reviews", one.mean) for n, one in found.items()),
-            Figure("seeds differ by", max(one.spread for one in found.values())),
-            Figure("gain of the most text", most.mean - nothing.mean, above(most, nothing)),
-            Figure(
-                "gain if opinions do not go together",
-                mixed.mean - nothing.mean,
-                above(mixed, nothing),
-            ),
+            *tabulate("accuracy after {:,} reviews", means(found)),
+            Figure("seeds differ by", spread(*found.values())),
+            compare("gain of the most text", most, nothing),
+            compare("gain if opinions do not go together", mixed, nothing),
         ),
         Curves(
             "Accuracy by unlabelled text, mean and range of three seeds",
             "reviews read",
-            (
-                Line(
-                    "accuracy",
-                    AMOUNTS,
-                    [one.mean for one in found.values()],
-                    [min(one.values) for one in found.values()],
-                    [max(one.values) for one in found.values()],
-                ),
-            ),
+            (draw_range("accuracy", AMOUNTS, list(found.values())),),
         ),
     )
-
-
-AMOUNT = Claim(
-    name="unlabelled-text-is-useful",
-    numbers=(49,),
-    source="D2 h",
-    statement="Unlabelled text, such as novels, is useful for a task with few labels.",
-    layer="tasks/pretraining/document_pretraining.py",
-    reading="The same labels each time; only what was read before differs. Forty of them name two "
-    "thirds of the words that judge; of the rest only unlabelled text can tell which go with them.",
-    then="`regard train reviews-pretraining && regard train reviews-pretrained` on real reviews; "
-    "there what was read is kept as it is (model.start.freeze).",
-    condition="what the task asks shows in which words go together in the text",
-    measure=_amount,
-    slow=True,
-)

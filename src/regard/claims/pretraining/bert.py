@@ -6,8 +6,10 @@ from typing import Any
 
 import torch
 
-from regard.claims.claim import Claim, Figure, Measured
-from regard.claims.precision import exact
+from regard.claims.claim import Figure, Measured, claim
+from regard.claims.counters import count_parameters
+from regard.claims.precision import difference, exact, find_dependencies
+from regard.claims.table import tabulate
 from regard.data.worlds.scenes import scenes
 from regard.draw.bars import Bars
 from regard.layers.pooling import First
@@ -26,13 +28,13 @@ from regard.text.train import train_tokenizer
 
 WORDS = 30_522
 SIZES = {
-    # name: layers L, width H, heads A, parameters with the pooler
-    "tiny": (2, 128, 2, 4_385_920),
-    "mini": (4, 256, 4, 11_170_560),
-    "small": (4, 512, 8, 28_763_648),
-    "medium": (8, 512, 8, 41_373_184),
-    "base": (12, 768, 12, 109_482_240),
-    "large": (24, 1024, 16, 335_141_888),
+    # name, layers L, width H, heads A: parameters with the pooler
+    ("tiny", 2, 128, 2): 4_385_920,
+    ("mini", 4, 256, 4): 11_170_560,
+    ("small", 4, 512, 8): 28_763_648,
+    ("medium", 8, 512, 8): 41_373_184,
+    ("base", 12, 768, 12): 109_482_240,
+    ("large", 24, 1024, 16): 335_141_888,
 }
 
 
@@ -57,56 +59,76 @@ def settings(layers: int, width: int, heads: int, **more: Any) -> ModelSettings:
     return ModelSettings(**{**shape, **more})
 
 
-def _input() -> Measured:
+@claim(
+    numbers=(40,),
+    source="D0 Q8; Devlin et al. 2019, figure 2",
+    statement="BERT's input is the sum of a token's, a segment's and a position's vector.",
+    layer="layers/embedding.py",
+    reading="The difference is rounding; the sum then passes a layer norm. A “sentence” is any "
+    "span: [CLS] A [SEP] B [SEP].",
+    then="`regard train bert` with your own text.",
+)
+@exact()
+def bert_input() -> Measured:
     """Read [CLS] A [SEP] B [SEP] with a small BERT and build the same from its tables by hand.
 
     The three tables are taken from the model; the sum passes its own norm.
     """
-    with exact():
-        model = bert(settings(1, 24, 2), 37, pairs=False)
-        reading = model.body.reading
-        assert reading.segments is not None and reading.norm is not None
-        ids = torch.tensor([[4, 11, 23, 5, 17, 29, 31, 5]])
-        segments = torch.tensor([[0, 0, 0, 0, 1, 1, 1, 1]])
-        tables = reading.table[ids], reading.segments[segments], reading.place.table(8)  # type: ignore[union-attr]
-        gap = (reading(ids, segments=segments) - reading.norm(sum(tables))).abs().max().item()
-        without = (
-            (reading(ids, segments=segments) - reading.norm(tables[0] + tables[2])).abs().max()
-        )
+    model = bert(settings(1, 24, 2), 37, pairs=False)
+    reading = model.body.reading
+    assert reading.segments is not None and reading.norm is not None
+    ids = torch.tensor([[4, 11, 23, 5, 17, 29, 31, 5]])
+    segments = torch.tensor([[0, 0, 0, 0, 1, 1, 1, 1]])
+    tables = reading.table[ids], reading.segments[segments], reading.place.table(8)  # type: ignore[union-attr]
+    found = reading(ids, segments=segments)
+    gap = difference(found, reading.norm(sum(tables)))
+    without = difference(found, reading.norm(tables[0] + tables[2]))
     return Measured(
         f"the sum of three tables, normed, differs by {gap:g}; without segments by {without:.2f}",
         (
             Figure("difference from norm(token + segment + position)", gap, gap < 1e-12),
-            Figure("difference if segments are left out", without.item(), without.item() > 0.01),
+            Figure("difference if segments are left out", without, without > 0.01),
         ),
     )
 
 
-def _sizes() -> Measured:
+@claim(
+    numbers=(40, 41),
+    source="D0 Q8, D4 Q5; Devlin et al. 2019, §3; Turc et al. 2019",
+    statement="BERT is named by its layers L, width H and heads A: base 12/768/12 with 110M, large "
+    "24/1024/16 with 340M parameters.",
+    layer="models/bert.py",
+    reading="The published checkpoints to the parameter, pooler included; 110M and 340M are "
+    "rounded.",
+    then="`regard account bert` counts a recipe's own.",
+)
+def bert_sizes() -> Measured:
     """Build six sizes on torch's meta device and count body and pooler; 30,522 word pieces."""
     found = {}
-    for name, (layers, width, heads, _) in SIZES.items():
+    for size in SIZES:
         with torch.device("meta"):
-            model = bert(settings(layers, width, heads), WORDS, pairs=True)
+            model = bert(settings(*size[1:]), WORDS, pairs=True)
         assert model.pair_head is not None
-        parts = [*model.body.parameters(), *model.pair_head.pool.parameters()]
-        found[name] = sum(parameter.numel() for parameter in parts)
+        found[size] = count_parameters(model.body, model.pair_head.pool)
+    by_name = {name: count for (name, *_), count in found.items()}
     return Measured(
-        f"base {found['base']:,}, large {found['large']:,}",
-        tuple(
-            Figure(
-                f"{name}: L {layers}, H {width}, A {heads}",
-                found[name],
-                found[name] == published,
-                given=published,
-            )
-            for name, (layers, width, heads, published) in SIZES.items()
-        ),
-        Bars("Parameters with the pooler", list(found.items())),
+        f"base {by_name['base']:,}, large {by_name['large']:,}",
+        tabulate("{}: L {}, H {}, A {}", found, equal=SIZES),
+        Bars("Parameters with the pooler", list(by_name.items())),
     )
 
 
-def _wordpiece() -> Measured:
+@claim(
+    numbers=(42,),
+    source="D0 Q8; Wu et al. 2016; Devlin et al. 2019",
+    statement="WordPiece cuts a word greedily: the longest known piece first, the rest marked as "
+    "continuing.",
+    layer="text/layout.py",
+    reading="Every word of texts never seen is cut as the rule says, and every text comes back: "
+    "single bytes are pieces too, so nothing is unknown.",
+    then="Raise text.vocabulary and watch the pieces per word fall towards 1.",
+)
+def wordpiece_longest_match() -> Measured:
     """Train 900 word pieces on 2,000 sentences of the built-in world and cut 300 others.
 
     Every piece is compared with the longest entry of the vocabulary that begins what is left of
@@ -149,65 +171,7 @@ def _longest_match(known: dict[str, int], word: str) -> list[int]:
     return ids
 
 
-def _one_token() -> Measured:
-    """Ask by the Jacobian which of 9 words the state at [CLS] feels, and which states remain.
-
-    Two layers of BERT with random parameters.
-    """
-    with exact():
-        model = bert(settings(2, 24, 2), 37, pairs=False)
-        entered = torch.randn(1, 10, 24, requires_grad=True)
-        states = model.body.stack(entered, visible=all_visible(10))
-        first = First()(states, visible=all_visible(10))
-        (gradient,) = torch.autograd.grad(first.sum() + (first**2).sum(), entered)
-        felt = int(gradient[0, 1:].abs().sum(dim=-1).gt(0).sum())
-        remaining = states.shape[1]
-    return Measured(
-        f"[CLS] feels {felt} of 9 words, and all {remaining} states remain",
-        (
-            Figure("words the state at [CLS] feels, of 9", felt),
-            Figure("states that leave the body, of 10", remaining, remaining == 1),
-        ),
-    )
-
-
-INPUT = Claim(
-    name="bert-input",
-    numbers=(40,),
-    source="D0 Q8; Devlin et al. 2019, figure 2",
-    statement="BERT's input is the sum of a token's, a segment's and a position's vector.",
-    layer="layers/embedding.py",
-    reading="The difference is rounding; the sum then passes a layer norm. A “sentence” is any "
-    "span: [CLS] A [SEP] B [SEP].",
-    then="`regard train bert` with your own text.",
-    measure=_input,
-)
-SIZES_OF = Claim(
-    name="bert-sizes",
-    numbers=(40, 41),
-    source="D0 Q8, D4 Q5; Devlin et al. 2019, §3; Turc et al. 2019",
-    statement="BERT is named by its layers L, width H and heads A: base 12/768/12 with 110M, large "
-    "24/1024/16 with 340M parameters.",
-    layer="models/bert.py",
-    reading="The published checkpoints to the parameter, pooler included; 110M and 340M are "
-    "rounded.",
-    then="`regard account bert` counts a recipe's own.",
-    measure=_sizes,
-)
-WORDPIECE = Claim(
-    name="wordpiece-longest-match",
-    numbers=(42,),
-    source="D0 Q8; Wu et al. 2016; Devlin et al. 2019",
-    statement="WordPiece cuts a word greedily: the longest known piece first, the rest marked as "
-    "continuing.",
-    layer="text/layout.py",
-    reading="Every word of texts never seen is cut as the rule says, and every text comes back: "
-    "single bytes are pieces too, so nothing is unknown.",
-    then="Raise text.vocabulary and watch the pieces per word fall towards 1.",
-    measure=_wordpiece,
-)
-ONE_TOKEN = Claim(
-    name="sentence-in-one-token",
+@claim(
     numbers=(45,),
     source="D0 Q8, D4 Q6; Devlin et al. 2019, §3",
     statement="BERT puts a sentence into one token, [CLS], which is a poor choice.",
@@ -216,5 +180,23 @@ ONE_TOKEN = Claim(
     "can be chosen. Whether it is poor is a question of measuring: pooling-trained.",
     then="Set model.head.pooling to cls, mean, max or attention.",
     right="All states remain; the fair test is [CLS] against mean, max and attention pooling.",
-    measure=_one_token,
 )
+@exact()
+def sentence_in_one_token() -> Measured:
+    """Ask by the Jacobian which of 9 words the state at [CLS] feels, and which states remain.
+
+    Two layers of BERT with random parameters.
+    """
+    model = bert(settings(2, 24, 2), 37, pairs=False)
+    entered = torch.randn(1, 10, 24, requires_grad=True)
+    states = model.body.stack(entered, visible=all_visible(10))
+    first = First()(states, visible=all_visible(10))
+    felt = len(set(find_dependencies(first.sum() + (first**2).sum(), entered)) - {0})
+    remaining = states.shape[1]
+    return Measured(
+        f"[CLS] feels {felt} of 9 words, and all {remaining} states remain",
+        (
+            Figure("words the state at [CLS] feels, of 9", felt),
+            Figure("states that leave the body, of 10", remaining, remaining == 1),
+        ),
+    )

@@ -3,10 +3,11 @@
 import random
 from typing import Any
 
-from regard.claims.claim import Claim, Figure, Measured
+from regard.claims.claim import Figure, Measured, claim
 from regard.claims.recipes import agreeing, classification, documents, joined, plain, pretraining
-from regard.claims.seeds import Seeds, above, with_seeds
-from regard.claims.trials import accuracy, labelled, trial
+from regard.claims.seeds import Seeds, compare, means, spread, with_seeds
+from regard.claims.table import tabulate
+from regard.claims.trials import accuracy, labelled_files, trial
 from regard.run import Run
 
 LABELLED, OPINIONS, SEEDS = 100, 3, (1, 2, 3)
@@ -38,17 +39,28 @@ def tuned(start: Run, pooling: str, *, freeze: bool) -> Seeds:
             "batch_tokens": 1024,
             "optimizer": {"kind": "adamw", "rate": rate, "weight_decay": 0.0},
         }
-        files = {
-            "train.jsonl": labelled(joined(agreeing(LABELLED, OPINIONS, seed=100 + seed))),
-            "valid.jsonl": labelled(joined(agreeing(100, OPINIONS, seed=7))),
-        }
+        files = labelled_files(
+            joined(agreeing(LABELLED, OPINIONS, seed=100 + seed)),
+            joined(agreeing(100, OPINIONS, seed=7)),
+        )
         run = trial(f"tuned-{pooling}", tables, files)
         return accuracy(run, joined(agreeing(500, OPINIONS, seed=8)))
 
     return with_seeds(one, SEEDS)
 
 
-def _masked_as() -> Measured:
+@claim(
+    numbers=(43,),
+    source="D4 Q5; Devlin et al. 2019, §C.2",
+    statement="Masking 80/10/10 transfers better than masking always.",
+    layer="data/corruption.py",
+    reading="Accuracy of the fine-tuned model. The paper's own ablation finds the difference "
+    "small.",
+    then="Freeze the body (model.start.freeze) and read it with other poolings.",
+    condition="only one of the two ways to carry a body over is asked",
+    slow=True,
+)
+def masked_as_trained() -> Measured:
     """Pretrain with 100/0/0 and with 80/10/10 on 3,000 reviews, then learn 100 ratings.
 
     Once all of it learns and the mean of the states is read; once the body is kept as it is and a
@@ -66,26 +78,25 @@ def _masked_as() -> Measured:
             f"{way}: {always.mean:.1%} after 100/0/0, {mixed.mean:.1%} after 80/10/10"
             for way, (mixed, always) in pairs.items()
         )
-        + f"; seeds differ by up to {max(one.spread for one in found.values()):.1%}",
+        + f"; seeds differ by up to {spread(*found.values()):.1%}",
         (
-            *(Figure(f"{way}, after {name}", one.mean) for (way, name), one in found.items()),
-            *(
-                Figure(f"{way}, seeds differ by", max(mixed.spread, always.spread))
-                for way, (mixed, always) in pairs.items()
-            ),
-            *(
-                Figure(
-                    f"{way}, 80/10/10 above 100/0/0",
-                    mixed.mean - always.mean,
-                    above(mixed, always),
-                )
-                for way, (mixed, always) in pairs.items()
-            ),
+            *tabulate("{}, after {}", means(found)),
+            *tabulate("{}, seeds differ by", {way: spread(*pair) for way, pair in pairs.items()}),
+            *(compare(f"{way}, 80/10/10 above 100/0/0", *pair) for way, pair in pairs.items()),
         ),
     )
 
 
-def _shortcut() -> Measured:
+@claim(
+    numbers=(44,),
+    source="D4 Q5; Lan et al. 2020; Liu et al. 2019",
+    statement="Next-sentence prediction can be answered by topic alone; sentence order cannot.",
+    layer="tasks/pretraining/pair_baseline.py",
+    reading="50% is guessing. What a bag of words gets was won without reading.",
+    then='Set pretraining.pairs = "sentence-order".',
+    slow=True,
+)
+def next_sentence_shortcut() -> Measured:
     """Learn next-sentence and sentence-order from 3,000 reviews; beside it a bag of words.
 
     The bag sees only which words A and B have, never their order.
@@ -96,16 +107,16 @@ def _shortcut() -> Measured:
         run = trial(f"pairs-{pairs}", tables, {"train.txt": plain(3000)})
         scores = run.metrics["valid"]["metrics"]
         found[pairs], bags[pairs] = scores["pair_accuracy"], scores["baseline"]["pair_accuracy"]
+    following, order = bags["next-sentence"], bags["sentence-order"]
     return Measured(
-        f"a bag of words gets {bags['next-sentence']:.0%} of next-sentence and "
-        f"{bags['sentence-order']:.0%} of sentence-order",
+        f"a bag of words gets {following:.0%} of next-sentence and {order:.0%} of sentence-order",
         (
-            *(Figure(f"model, {name}", one) for name, one in found.items()),
-            *(Figure(f"bag of words, {name}", one) for name, one in bags.items()),
+            *tabulate("model, {}", found),
+            *tabulate("bag of words, {}", bags),
             Figure(
                 "how much more the bag gets of next-sentence",
-                bags["next-sentence"] - bags["sentence-order"],
-                bags["next-sentence"] > bags["sentence-order"] + 0.03,
+                following - order,
+                following > order + 0.03,
             ),
         ),
     )
@@ -120,7 +131,17 @@ def counting(most: int = 100, size: int = 16) -> tuple[str, str]:
     return "".join(lines[most // 5 :]), "".join(lines[: most // 5])
 
 
-def _blind() -> Measured:
+@claim(
+    numbers=(48,),
+    source="D2 g; He et al. 2022",
+    statement="Without their positions, masks can only be rebuilt by frequency.",
+    layer="models/masked_autoencoder.py",
+    reading="All masks of a row get one answer. It may still know which numbers a row lacks, so it "
+    "stays a little above frequency: one of eight masks is right by that.",
+    then="Mask one word per row only: then a blind mask loses less.",
+    slow=True,
+)
+def autoencoder_blind() -> Measured:
     """Train a masked autoencoder on lines that count, with and without the masks' positions.
 
     Lines of 16 numbers, half of them masked; measured on lines that begin elsewhere.
@@ -151,41 +172,3 @@ def _blind() -> Measured:
             Figure("by frequency alone", base),
         ),
     )
-
-
-MASKED_AS = Claim(
-    name="masked-as-trained",
-    numbers=(43,),
-    source="D4 Q5; Devlin et al. 2019, §C.2",
-    statement="Masking 80/10/10 transfers better than masking always.",
-    layer="data/corruption.py",
-    reading="Accuracy of the fine-tuned model. The paper's own ablation finds the difference "
-    "small.",
-    then="Freeze the body (model.start.freeze) and read it with other poolings.",
-    condition="only one of the two ways to carry a body over is asked",
-    measure=_masked_as,
-    slow=True,
-)
-SHORTCUT = Claim(
-    name="next-sentence-shortcut",
-    numbers=(44,),
-    source="D4 Q5; Lan et al. 2020; Liu et al. 2019",
-    statement="Next-sentence prediction can be answered by topic alone; sentence order cannot.",
-    layer="tasks/pretraining/pair_baseline.py",
-    reading="50% is guessing. What a bag of words gets was won without reading.",
-    then='Set pretraining.pairs = "sentence-order".',
-    measure=_shortcut,
-    slow=True,
-)
-BLIND = Claim(
-    name="autoencoder-blind",
-    numbers=(48,),
-    source="D2 g; He et al. 2022",
-    statement="Without their positions, masks can only be rebuilt by frequency.",
-    layer="models/masked_autoencoder.py",
-    reading="All masks of a row get one answer. It may still know which numbers a row lacks, so it "
-    "stays a little above frequency: one of eight masks is right by that.",
-    then="Mask one word per row only: then a blind mask loses less.",
-    measure=_blind,
-    slow=True,
-)

@@ -1,20 +1,35 @@
 """Where to read a text's state, from which side, and whether a decoder is needed (D2 i, D3, D4)."""
 
 import random
+from functools import partial
 from typing import Any
 
-from regard.claims.claim import Claim, Figure, Measured
+from regard.claims.claim import Figure, Measured, claim
+from regard.claims.counters import time_fastest
 from regard.claims.pretraining.comparison import body, tuned
 from regard.claims.recipes import classification, rated, training
-from regard.claims.seeds import Seeds, above
-from regard.claims.trials import accuracy, labelled, trial
+from regard.claims.seeds import Seeds, compare, means, spread
+from regard.claims.table import list_values, tabulate
+from regard.claims.trials import accuracy, labelled_files, trial
 from regard.draw.bars import Bars
 from regard.inference.predictor import Predictor
 
 POOLINGS = ("cls", "mean", "max", "attention", "hops")
 
 
-def _pooling() -> Measured:
+@claim(
+    numbers=(45,),
+    source="D0 Q8, D4 Q6; Devlin et al. 2019",
+    statement="Reading a sentence from one token, [CLS], is a poor choice.",
+    layer="layers/pooling.py",
+    reading="Fine-tuned, [CLS] can learn to gather what it needs. Frozen, it holds what "
+    "pretraining "
+    "asked of it, and without a task for pairs nothing was.",
+    then='Pretrain with pairs = "next-sentence", which trains [CLS], and repeat.',
+    condition="the body is kept as it was pretrained, where nothing was asked of [CLS]",
+    slow=True,
+)
+def pooling_trained() -> Measured:
     """Learn 100 ratings from one pretrained body with each pooling, whole and frozen, three seeds.
 
     A better pooling counts if it is better by more than the seeds of either differ.
@@ -23,23 +38,19 @@ def _pooling() -> Measured:
     whole = {name: tuned(start, name, freeze=False) for name in POOLINGS}
     frozen = {name: tuned(start, name, freeze=True) for name in POOLINGS}
     return Measured(
-        f"fine-tuned: {_told(whole)}; frozen: {_told(frozen)}",
+        f"fine-tuned: {list_values('{} {:.0%}', means(whole))}; frozen: "
+        f"{list_values('{} {:.0%}', means(frozen))}",
         (*_against_cls("fine-tuned", whole), *_against_cls("frozen", frozen)),
-        Bars("Accuracy, frozen", [(name, one.mean) for name, one in frozen.items()]),
+        Bars("Accuracy, frozen", list(means(frozen).items())),
     )
-
-
-def _told(found: dict[str, Seeds]) -> str:
-    return ", ".join(f"{name} {one.mean:.0%}" for name, one in found.items())
 
 
 def _against_cls(way: str, found: dict[str, Seeds]) -> tuple[Figure, ...]:
     best = max((name for name in found if name != "cls"), key=lambda name: found[name].mean)
-    gain = found[best].mean - found["cls"].mean
     return (
-        *(Figure(f"{way}, {name}", one.mean) for name, one in found.items()),
-        Figure(f"{way}, seeds differ by", max(found[best].spread, found["cls"].spread)),
-        Figure(f"best other above [CLS], {way}", gain, above(found[best], found["cls"])),
+        *tabulate(f"{way}, {{}}", means(found)),
+        Figure(f"{way}, seeds differ by", spread(found[best], found["cls"])),
+        compare(f"best other above [CLS], {way}", found[best], found["cls"]),
     )
 
 
@@ -50,10 +61,19 @@ def last_decides(seed: int, count: int) -> list[tuple[str, str]]:
     return [(" ".join(row), row[-1]) for row in rows]
 
 
-def _right() -> Measured:
+@claim(
+    numbers=(47,),
+    source="D3 Q5; Devlin et al. 2019, §1",
+    statement="A one-sided model is limited where the evidence stands to the right.",
+    layer="layers/visibility.py",
+    reading="12.5% is guessing among 8 letters: no training gives a state what it cannot see.",
+    then='Read at the last state instead (pooling = "last"): the one-sided model is as good there.',
+    slow=True,
+)
+def right_context_trained() -> Measured:
     """Train a causal and a two-sided body to say the last of 12 letters from the first state."""
     rows = last_decides(0, 2000)
-    files = {"train.jsonl": labelled(rows[200:]), "valid.jsonl": labelled(rows[:200])}
+    files = labelled_files(rows[200:], rows[:200])
     found = {}
     for name, causal in (("one-sided", True), ("two-sided", False)):
         tables = classification(300, causal=causal, head={"pooling": "first", "dropout": 0.0})
@@ -67,7 +87,22 @@ def _right() -> Measured:
     )
 
 
-def _encoder() -> Measured:
+@claim(
+    numbers=(50,),
+    source="D2 i",
+    statement="For classifying reviews an encoder is enough; an encoder-decoder is for "
+    "writing texts.",
+    layer="models/classifier.py",
+    reading="The encoder-decoder can do it too, by writing the rating: its decoder looks where it "
+    "needs to, and so must the encoder's head. A rating is one word, so writing takes no longer. "
+    "Translations and summaries have lengths of their own and need it; pages to be found are "
+    "encoded "
+    "once and compared, which needs no decoder.",
+    condition="its head looks at the states for itself, instead of taking their mean",
+    then="bench/shapes.py runs both shapes on all four tasks, at the same number of parameters.",
+    slow=True,
+)
+def encoder_or_both() -> Measured:
     """Rate reviews by an encoder with a head, and by an encoder-decoder that writes the rating.
 
     Of about the same size, 800 steps each on 4,000 reviews; the head reads the mean of the states,
@@ -78,7 +113,7 @@ def _encoder() -> Measured:
         trial(
             f"rate-by-{pooling}",
             classification(800, longest=128, head={"pooling": pooling, "dropout": 0.0}),
-            {"train.jsonl": labelled(train), "valid.jsonl": labelled(valid)},
+            labelled_files(train, valid),
         )
         for pooling in ("mean", "attention")
     )
@@ -95,26 +130,21 @@ def _encoder() -> Measured:
     runs = {"encoder, mean": mean, "encoder, look": look, "encoder-decoder": both}
     scores = {name: accuracy(run, test) for name, run in runs.items()}
     written = scores["encoder-decoder"]
-    seconds = [_seconds(Predictor(run), [text for text, _ in test]) for run in (look, both)]
+    gains = {name: one - written for name, one in scores.items() if name != "encoder-decoder"}
+    enough = {name: scores[name] >= written - 0.02 for name in gains}
+    texts = [text for text, _ in test]
+    slower = _seconds(Predictor(both), texts) / _seconds(Predictor(look), texts)
     return Measured(
         f"encoder {scores['encoder, mean']:.0%} by the mean of its states and "
         f"{scores['encoder, look']:.0%} by a look at them, encoder-decoder {written:.0%} right; "
-        f"writing takes {seconds[1] / seconds[0]:.1f} times as long",
+        f"writing takes {slower:.1f} times as long",
         (
-            *(Figure(f"{name}: accuracy", score) for name, score in scores.items()),
-            *(
-                Figure(f"{name}: above encoder-decoder", score - written, score >= written - 0.02)
-                for name, score in scores.items()
-                if name != "encoder-decoder"
-            ),
-            Figure(
-                "encoder-decoder over encoder, time (varies)",
-                seconds[1] / seconds[0],
-                seconds[1] > seconds[0],
-            ),
-            *(
-                Figure(f"{name}: parameters", run.metrics["training"]["parameters"])
-                for name, run in runs.items()
+            *tabulate("{}: accuracy", scores),
+            *tabulate("{}: above encoder-decoder", gains, enough),
+            Figure("encoder-decoder over encoder, time (varies)", slower, slower > 1),
+            *tabulate(
+                "{}: parameters",
+                {name: run.metrics["training"]["parameters"] for name, run in runs.items()},
             ),
         ),
     )
@@ -143,53 +173,5 @@ def _column(rows: list[tuple[str, str]], place: int) -> str:
 
 
 def _seconds(predictor: Predictor, texts: list[str]) -> float:
-    import time
-
     predictor.predict(texts[:10])
-    start = time.perf_counter()
-    predictor.predict(texts)
-    return time.perf_counter() - start
-
-
-POOLING = Claim(
-    name="pooling-trained",
-    numbers=(45,),
-    source="D0 Q8, D4 Q6; Devlin et al. 2019",
-    statement="Reading a sentence from one token, [CLS], is a poor choice.",
-    layer="layers/pooling.py",
-    reading="Fine-tuned, [CLS] can learn to gather what it needs. Frozen, it holds what "
-    "pretraining "
-    "asked of it, and without a task for pairs nothing was.",
-    then='Pretrain with pairs = "next-sentence", which trains [CLS], and repeat.',
-    condition="the body is kept as it was pretrained, where nothing was asked of [CLS]",
-    measure=_pooling,
-    slow=True,
-)
-RIGHT = Claim(
-    name="right-context-trained",
-    numbers=(47,),
-    source="D3 Q5; Devlin et al. 2019, §1",
-    statement="A one-sided model is limited where the evidence stands to the right.",
-    layer="layers/visibility.py",
-    reading="12.5% is guessing among 8 letters: no training gives a state what it cannot see.",
-    then='Read at the last state instead (pooling = "last"): the one-sided model is as good there.',
-    measure=_right,
-    slow=True,
-)
-ENCODER = Claim(
-    name="encoder-or-both",
-    numbers=(50,),
-    source="D2 i",
-    statement="For classifying reviews an encoder is enough; an encoder-decoder is for "
-    "writing texts.",
-    layer="models/classifier.py",
-    reading="The encoder-decoder can do it too, by writing the rating: its decoder looks where it "
-    "needs to, and so must the encoder's head. A rating is one word, so writing takes no longer. "
-    "Translations and summaries have lengths of their own and need it; pages to be found are "
-    "encoded "
-    "once and compared, which needs no decoder.",
-    condition="its head looks at the states for itself, instead of taking their mean",
-    then="bench/shapes.py runs both shapes on all four tasks, at the same number of parameters.",
-    measure=_encoder,
-    slow=True,
-)
+    return time_fastest(partial(predictor.predict, texts), 1)

@@ -4,10 +4,11 @@ import math
 
 import torch
 
-from regard.claims.claim import Claim, Curves, Figure, Measured
-from regard.claims.precision import exact
+from regard.claims.claim import Figure, Measured, claim
+from regard.claims.counters import count_parameters
+from regard.claims.precision import difference, exact
+from regard.claims.table import draw_curves, tabulate
 from regard.draw.bars import Bars
-from regard.draw.chart import Line
 from regard.layers.attention import softmax
 from regard.layers.pooling import AttentionPool
 from regard.layers.recurrent import Recurrent
@@ -17,25 +18,32 @@ from regard.models.self_attentive import Dense
 WORDS, WIDTH = 50, 24
 
 
-def _matrix() -> Measured:
+@claim(
+    numbers=(55, 56),
+    source="D1 Q1; Lin et al. 2017, eq. 5-7",
+    statement="One look is a = softmax(w tanh(W Hᵀ)), m = aH; several are a matrix M = AH "
+    "with a row "
+    "for each.",
+    layer="layers/pooling.py",
+    reading="Rounding only: attention with learned queries is the same call as any other.",
+    then='Set model.head.pooling = "hops" in a recipe of classification.',
+)
+@exact()
+def structured_embedding() -> Measured:
     """Let the layer take 1 and 5 looks at 50 words and write out softmax(W₂ tanh(W₁ Hᵀ))·H.
 
     The parameters are the layer's own; compared are the looks A and the matrix M.
     """
-    with exact():
-        states, seen = torch.randn(1, WORDS, WIDTH), all_visible(WORDS)
-        gaps, sums = [], []
-        for hops in (1, 5):
-            layer = AttentionPool(WIDTH, hops, features=13, biases=False)
-            mixed, weights = layer.look(states, visible=seen)
-            scores = layer.queries @ torch.tanh(layer.to_key.weight @ states[0].T)
-            looks = torch.softmax(scores, dim=1)
-            gaps += [
-                (weights[0, 0] - looks).abs().max(),
-                (mixed[0, 0] - looks @ states[0]).abs().max(),
-            ]
-            sums.append((weights.sum(dim=-1) - 1).abs().max().item())
-    gap = max(one.item() for one in gaps)
+    states, seen = torch.randn(1, WORDS, WIDTH), all_visible(WORDS)
+    gaps, sums = [], []
+    for hops in (1, 5):
+        layer = AttentionPool(WIDTH, hops, features=13, biases=False)
+        mixed, weights = layer.look(states, visible=seen)
+        scores = layer.queries @ torch.tanh(layer.to_key.weight @ states[0].T)
+        looks = torch.softmax(scores, dim=1)
+        gaps += [difference(weights[0, 0], looks), difference(mixed[0, 0], looks @ states[0])]
+        sums.append((weights.sum(dim=-1) - 1).abs().max().item())
+    gap = max(gaps)
     return Measured(
         f"the layer's looks and matrix are the formula's to {gap:.0e}",
         (
@@ -45,7 +53,16 @@ def _matrix() -> Measured:
     )
 
 
-def _sizes() -> Measured:
+@claim(
+    numbers=(56,),
+    source="D1 Q1; Lin et al. 2017, §2, appendix A",
+    statement="With 30 looks the layer after M holds nearly all parameters, which is why it is "
+    "pruned.",
+    layer="models/self_attentive.py",
+    reading="A BiLSTM over vectors of 300 and attention have 1.7M together, the dense layer 36M.",
+    then='Set model.head.hops.narrow = "pruned" and count again with `regard account`.',
+)
+def structured_sizes() -> Measured:
     """Build the paper's parts and count them.
 
     A BiLSTM of 300 each way over vectors of 300, 30 looks by 350 features, and a dense layer from
@@ -55,96 +72,21 @@ def _sizes() -> Measured:
     looks = AttentionPool(600, 30, features=350, biases=False)
     with torch.device("meta"):
         dense = Dense(30, 600, 2000)
-    counts = [sum(p.numel() for p in part.parameters()) for part in (reading, looks, dense)]
-    share = counts[2] / sum(counts)
+    lstm, look, last = (count_parameters(part) for part in (reading, looks, dense))
+    share = last / (lstm + look + last)
     return Measured(
-        f"BiLSTM {counts[0]:,}, attention {counts[1]:,}, dense layer {counts[2]:,}",
+        f"BiLSTM {lstm:,}, attention {look:,}, dense layer {last:,}",
         (
-            Figure("BiLSTM", counts[0], counts[0] == 1_444_800, given=1_444_800),
-            Figure("attention", counts[1], counts[1] == 220_500, given=220_500),
-            Figure(
-                "dense layer, 18,000 to 2,000", counts[2], counts[2] == 36_002_000, given=36_002_000
-            ),
+            Figure("BiLSTM", lstm, lstm == 1_444_800, given=1_444_800),
+            Figure("attention", look, look == 220_500, given=220_500),
+            Figure("dense layer, 18,000 to 2,000", last, last == 36_002_000, given=36_002_000),
             Figure("share of the dense layer", share, share > 0.9),
         ),
-        Bars("Parameters", list(zip(("BiLSTM", "attention", "dense layer"), counts, strict=True))),
+        Bars("Parameters", [("BiLSTM", lstm), ("attention", look), ("dense layer", last)]),
     )
 
 
-def _one_component() -> Measured:
-    """Take the softmax of 50 random logits of growing spread and look at its largest weight."""
-    spreads = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
-    with exact():
-        logits = torch.randn(200, 1, 1, WORDS)
-        looks = [softmax(spread * logits, all_visible(WORDS)) for spread in spreads]
-        largest = [look.amax(dim=-1).mean().item() for look in looks]
-        entropy = [torch.special.entr(look).sum(dim=-1).mean().item() for look in looks]
-    even = math.log(WORDS)
-    figures = [
-        Figure(f"largest weight, spread {spread:g}", most, most > 0.5)
-        for spread, most in zip(spreads, largest, strict=True)
-    ]
-    figures.append(Figure("entropy over ln 50, spread 0", entropy[0] / even))
-    return Measured(
-        f"largest weight {largest[0]:.2f} at equal logits, {largest[2]:.2f} at spread 1, "
-        f"{largest[-1]:.2f} at spread 8",
-        tuple(figures),
-        Curves(
-            "The largest of 50 weights",
-            "standard deviation of the logits",
-            (
-                Line("largest weight", spreads, largest),
-                Line("entropy over ln 50", spreads, [one / even for one in entropy]),
-            ),
-        ),
-    )
-
-
-def _strict() -> Measured:
-    """Take the softmax of the logits 0 and s, s from 1 to 800, in float64.
-
-    Asked is whether every weight lies in (0, 1).
-    """
-    with exact():
-        figures = []
-        for lead in (1.0, 10.0, 30.0, 800.0):
-            scores = torch.tensor([0.0, lead])[None, None, None]
-            least, most = softmax(scores, all_visible(2)).flatten().tolist()
-            figures += [
-                Figure(f"least weight, lead {lead:g}", least, least > 0.0),
-                Figure(f"1 - greatest weight, lead {lead:g}", 1 - most, most < 1.0),
-            ]
-    return Measured(
-        f"in (0, 1) up to a lead of 30; at 800 the least weight is {figures[-2].value:g}",
-        tuple(figures),
-    )
-
-
-MATRIX = Claim(
-    name="structured-embedding",
-    numbers=(55, 56),
-    source="D1 Q1; Lin et al. 2017, eq. 5-7",
-    statement="One look is a = softmax(w tanh(W Hᵀ)), m = aH; several are a matrix M = AH "
-    "with a row "
-    "for each.",
-    layer="layers/pooling.py",
-    reading="Rounding only: attention with learned queries is the same call as any other.",
-    then='Set model.head.pooling = "hops" in a recipe of classification.',
-    measure=_matrix,
-)
-SIZES = Claim(
-    name="structured-sizes",
-    numbers=(56,),
-    source="D1 Q1; Lin et al. 2017, §2, appendix A",
-    statement="With 30 looks the layer after M holds nearly all parameters, which is why it is "
-    "pruned.",
-    layer="models/self_attentive.py",
-    reading="A BiLSTM over vectors of 300 and attention have 1.7M together, the dense layer 36M.",
-    then='Set model.head.hops.narrow = "pruned" and count again with `regard account`.',
-    measure=_sizes,
-)
-ONE_COMPONENT = Claim(
-    name="softmax-picks-one",
+@claim(
     numbers=(57,),
     source="D1 Q1",
     statement="A softmax always gives high importance to one component.",
@@ -154,10 +96,34 @@ ONE_COMPONENT = Claim(
     then="Watch the entropy of looks over a training: penalty-trained records it.",
     right="Only for logits that are far apart; at small ones it is nearly uniform.",
     condition="the logits are spread by 4 or more",
-    measure=_one_component,
 )
-STRICT = Claim(
-    name="weights-strictly-inside",
+@exact()
+def softmax_picks_one() -> Measured:
+    """Take the softmax of 50 random logits of growing spread and look at its largest weight."""
+    spreads = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
+    logits = torch.randn(200, 1, 1, WORDS)
+    looks = [softmax(spread * logits, all_visible(WORDS)) for spread in spreads]
+    most = [look.amax(dim=-1).mean().item() for look in looks]
+    largest = dict(zip(spreads, most, strict=True))
+    entropy = [torch.special.entr(look).sum(dim=-1).mean().item() for look in looks]
+    even = math.log(WORDS)
+    return Measured(
+        f"largest weight {largest[0.0]:.2f} at equal logits, {largest[1.0]:.2f} at spread 1, "
+        f"{largest[8.0]:.2f} at spread 8",
+        (
+            *tabulate("largest weight, spread {:g}", largest, lambda weight: weight > 0.5),
+            Figure("entropy over ln 50, spread 0", entropy[0] / even),
+        ),
+        draw_curves(
+            "The largest of 50 weights",
+            "standard deviation of the logits",
+            spreads,
+            {"largest weight": most, "entropy over ln 50": [one / even for one in entropy]},
+        ),
+    )
+
+
+@claim(
     numbers=(60,),
     source="D1 Q1",
     statement="Every weight lies strictly between 0 and 1.",
@@ -165,5 +131,22 @@ STRICT = Claim(
     reading="True of real numbers. Floats round to 0 and 1 where logits lie far apart.",
     then="See kl-is-unstable for what a weight of exactly 0 does to a logarithm.",
     condition="the logits are not so far apart that floats underflow",
-    measure=_strict,
 )
+@exact()
+def weights_strictly_inside() -> Measured:
+    """Take the softmax of the logits 0 and s, s from 1 to 800, in float64.
+
+    Asked is whether every weight lies in (0, 1).
+    """
+    figures = []
+    for lead in (1.0, 10.0, 30.0, 800.0):
+        scores = torch.tensor([0.0, lead])[None, None, None]
+        least, most = softmax(scores, all_visible(2)).flatten().tolist()
+        figures += [
+            Figure(f"least weight, lead {lead:g}", least, least > 0.0),
+            Figure(f"1 - greatest weight, lead {lead:g}", 1 - most, most < 1.0),
+        ]
+    return Measured(
+        f"in (0, 1) up to a lead of 30; at 800 the least weight is {figures[-2].value:g}",
+        tuple(figures),
+    )

@@ -3,8 +3,10 @@
 import torch
 from torch import nn
 
-from regard.claims.claim import Claim, Figure, Measured
+from regard.claims.claim import Figure, Measured, claim
+from regard.claims.counters import count_parameters
 from regard.claims.precision import exact
+from regard.claims.table import tabulate
 from regard.draw.bars import Bars
 from regard.models.build.labels import classifier
 from regard.models.build.writing import language_model
@@ -16,7 +18,17 @@ from regard.recipe.model import AttentionSettings, ModelSettings
 WORDS, WIDTH, LAYERS = 50_001, 200, 4
 
 
-def _replaced() -> Measured:
+@claim(
+    numbers=(51,),
+    source="D3 Q2; Radford et al. 2018",
+    statement="For another task the head that says words is replaced by one that says labels; the "
+    "body is kept.",
+    layer="models/transfer.py",
+    reading="The body comes over to the bit and only the head begins anew.",
+    then="Set model.start.run in a recipe to a finished run.",
+)
+@exact()
+def head_replaced() -> Measured:
     """Carry the body of a small language model into a classifier of two labels.
 
     Counted are parameters that came over to the bit, and the shapes of both heads.
@@ -31,17 +43,16 @@ def _replaced() -> Measured:
         causal=True,
         mixer=AttentionSettings(heads=2),
     )
-    with exact():
-        before = language_model(shape, 101)
-        after = classifier(shape, 101, 2)
-        old = {name: tensor.clone() for name, tensor in parameters_of(before).items()}
-        carried, new = carry(after, old)
-        own = dict(after.named_parameters())
-        same = sum(torch.equal(own[name], old[name]) for name in carried)
-        heads = [tuple(own[name].shape) for name in new]
-        ids = torch.randint(7, 101, (3, 11))
-        lengths = torch.tensor([11, 11, 11])
-        gap = (after.eval()(ids, lengths=lengths)).isfinite().all()
+    before = language_model(shape, 101)
+    after = classifier(shape, 101, 2)
+    old = {name: tensor.clone() for name, tensor in parameters_of(before).items()}
+    carried, new = carry(after, old)
+    own = dict(after.named_parameters())
+    same = sum(torch.equal(own[name], old[name]) for name in carried)
+    heads = [tuple(own[name].shape) for name in new]
+    ids = torch.randint(7, 101, (3, 11))
+    lengths = torch.tensor([11, 11, 11])
+    gap = (after.eval()(ids, lengths=lengths)).isfinite().all()
     old_head = before.head.matrix.shape
     return Measured(
         f"{same} of {len(carried)} tensors of the body come over to the bit; the head of "
@@ -55,7 +66,19 @@ def _replaced() -> Measured:
     )
 
 
-def _laboratory() -> Measured:
+@claim(
+    numbers=(52,),
+    source="D3 Q3",
+    statement="The laboratory's models have 21,650,401 (text prediction) and 11,600,602 "
+    "(sentiment) "
+    "parameters.",
+    layer="models/gpt.py",
+    reading="The document counts attention's four matrices once per head, and forgets the layers' "
+    "biases and norms: 4·L·n²·(heads-1) - 10·L·n = 632,000 too many.",
+    then="See laboratory-heads; or `regard account lab-language-model`.",
+    right="21,018,401 and 10,968,602.",
+)
+def laboratory_counts() -> Measured:
     """Build the laboratory's model as its recipe describes it, with either head, and count.
 
     50,001 words, width 200, 4 layers, 2 heads, inner width 200; on torch's meta device.
@@ -79,36 +102,40 @@ def _laboratory() -> Measured:
     )
 
 
-def _heads() -> Measured:
+@claim(
+    numbers=(52,),
+    source="D3 Q3",
+    statement="The number of parameters grows with the number of heads.",
+    layer="layers/attention.py",
+    reading="0: heads share out the width, they do not multiply it.",
+    then="See heads-at-equal-cost for the same question of multiplications.",
+    right="It is n_tok·n + L(6n² + 10n) + (n+1)C for an inner width of n, with any number of "
+    "heads.",
+)
+def laboratory_heads() -> Measured:
     """Count the sentiment model with 1, 2, 4 and 8 heads; beside it the document's formula.
 
     The formula is tokens·n + L(4·heads·n² + 2n²) + (n+1)·2.
     """
     heads = (1, 2, 4, 8)
-    found = [_count(many, 2) for many in heads]
-    formula = [
-        WORDS * WIDTH + LAYERS * (4 * many + 2) * WIDTH**2 + (WIDTH + 1) * 2 for many in heads
-    ]
-    given = (10_960_602, 11_600_602, 12_880_602, 15_440_602)
-    spread = max(found) - min(found)
-    general = WORDS * WIDTH + LAYERS * (6 * WIDTH**2 + 10 * WIDTH) + (WIDTH + 1) * 2
-    figures = [
-        Figure("difference between 1 and 8 heads, counted", spread, spread > 0),
-        Figure("n_tok·n + L(6n² + 10n) + (n+1)C", general, given=found[0]),
-        *(
-            Figure(f"the document's formula, {many} heads", value, given=told)
-            for many, value, told in zip(heads, formula, given, strict=True)
-        ),
-    ]
+    found = {many: _count(many, 2) for many in heads}
+    ends = WORDS * WIDTH + (WIDTH + 1) * 2
+    formula = {many: ends + LAYERS * (4 * many + 2) * WIDTH**2 for many in heads}
+    given = {1: 10_960_602, 2: 11_600_602, 4: 12_880_602, 8: 15_440_602}
+    spread = max(found.values()) - min(found.values())
+    general = ends + LAYERS * (6 * WIDTH**2 + 10 * WIDTH)
     return Measured(
-        f"{found[0]:,} with any number of heads; the document's formula goes from "
-        f"{formula[0]:,} to "
-        f"{formula[-1]:,}",
-        tuple(figures),
+        f"{found[1]:,} with any number of heads; the document's formula goes from {formula[1]:,} "
+        f"to {formula[8]:,}",
+        (
+            Figure("difference between 1 and 8 heads, counted", spread, spread > 0),
+            Figure("n_tok·n + L(6n² + 10n) + (n+1)C", general, given=found[1]),
+            *tabulate("the document's formula, {} heads", formula, given=given),
+        ),
         Bars(
             "Parameters by heads",
-            [(f"counted, {h} heads", n) for h, n in zip(heads, found, strict=True)]
-            + [(f"formula, {h} heads", n) for h, n in zip(heads, formula, strict=True)],
+            [(f"counted, {many} heads", count) for many, count in found.items()]
+            + [(f"formula, {many} heads", count) for many, count in formula.items()],
         ),
     )
 
@@ -123,43 +150,4 @@ def _count(heads: int, outputs: int, *, tied: bool = False) -> int:
             if outputs == WORDS
             else classifier(settings, WORDS, outputs)
         )
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-REPLACED = Claim(
-    name="head-replaced",
-    numbers=(51,),
-    source="D3 Q2; Radford et al. 2018",
-    statement="For another task the head that says words is replaced by one that says labels; the "
-    "body is kept.",
-    layer="models/transfer.py",
-    reading="The body comes over to the bit and only the head begins anew.",
-    then="Set model.start.run in a recipe to a finished run.",
-    measure=_replaced,
-)
-LABORATORY = Claim(
-    name="laboratory-counts",
-    numbers=(52,),
-    source="D3 Q3",
-    statement="The laboratory's models have 21,650,401 (text prediction) and 11,600,602 "
-    "(sentiment) "
-    "parameters.",
-    layer="models/gpt.py",
-    reading="The document counts attention's four matrices once per head, and forgets the layers' "
-    "biases and norms: 4·L·n²·(heads-1) - 10·L·n = 632,000 too many.",
-    then="See laboratory-heads; or `regard account lab-language-model`.",
-    right="21,018,401 and 10,968,602.",
-    measure=_laboratory,
-)
-HEADS = Claim(
-    name="laboratory-heads",
-    numbers=(52,),
-    source="D3 Q3",
-    statement="The number of parameters grows with the number of heads.",
-    layer="layers/attention.py",
-    reading="0: heads share out the width, they do not multiply it.",
-    then="See heads-at-equal-cost for the same question of multiplications.",
-    right="It is n_tok·n + L(6n² + 10n) + (n+1)C for an inner width of n, with any number of "
-    "heads.",
-    measure=_heads,
-)
+    return count_parameters(model)

@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from regard.claims.claim import Claim, Figure, Measured
-from regard.claims.precision import exact
+from regard.claims.claim import Figure, Measured, claim
+from regard.claims.precision import difference, exact
+from regard.claims.table import tabulate
 from regard.layers.attention import Attention, Projections
 from regard.layers.block import Block, NormOrder
 from regard.layers.embedding import Embedding
@@ -16,17 +17,24 @@ from regard.recipe.model import AttentionSettings, ModelSettings
 WIDTH, HEADS, INNER, POSITIONS = 24, 3, 37, 11
 
 
-def _block() -> Measured:
+@claim(
+    numbers=(11,),
+    source="D2 figure; Vaswani et al. 2017, §3.1, §3.3",
+    statement="A block is attention and max(0, xW₁+b₁)W₂+b₂, each with a residual and a "
+    "layer norm.",
+    layer="layers/block.py",
+    reading="With the same parameters our block and torch.nn.TransformerEncoderLayer agree to "
+    "rounding, in both orders of the norm.",
+    then="Swap parts: Block(Recurrent(...), FeedForward(...)) is a block as well.",
+)
+@exact()
+def block_is_torchs() -> Measured:
     """Copy the parameters of torch's encoder layer into a block and compare outputs in float64."""
-    with exact():
-        gaps = {order: _gap_to_torch(order) for order in ("post", "pre")}
+    gaps = {order: _gap_to_torch(order) for order in ("post", "pre")}
     return Measured(
         f"differs from torch's layer by {gaps['post']:.0e} (post-norm), {gaps['pre']:.0e} "
         "(pre-norm)",
-        tuple(
-            Figure(f"largest difference, {order}-norm", gap, gap < 1e-12)
-            for order, gap in gaps.items()
-        ),
+        tabulate("largest difference, {}-norm", gaps, lambda gap: gap < 1e-12),
     )
 
 
@@ -58,28 +66,37 @@ def _gap_to_torch(order: NormOrder) -> float:
     states = torch.randn(2, POSITIONS, WIDTH)
     # A mask of none: without one torch takes a shortcut that has its own rounding.
     reference = theirs(states, src_mask=torch.zeros(POSITIONS, POSITIONS))
-    return (ours(states, visible=all_visible(POSITIONS)) - reference).abs().max().item()
+    return difference(ours(states, visible=all_visible(POSITIONS)), reference)
 
 
-def _whole() -> Measured:
+@claim(
+    numbers=(29,),
+    source="D0, D2 figure; Vaswani et al. 2017, figure 1",
+    statement="The decoder writes a word from the whole source and from the words before it.",
+    layer="models/transformer.py",
+    reading="Counted are inputs with a gradient that is not zero: all of the source, all of the "
+    "past, none of the future.",
+    then="`regard train scenes` trains one in minutes; `regard explain` shows its looks.",
+)
+@exact()
+def encoder_decoder() -> Measured:
     """Build a small encoder-decoder and ask by gradients what a written word depends on.
 
     7 source words, 5 target words; the third target's state and all embedded inputs.
     """
-    with exact():
-        model = transformer(
-            ModelSettings(
-                width=WIDTH,
-                depth=2,
-                feed_forward=INNER,
-                dropout=0.0,
-                zero_init=False,
-                tied=False,
-                mixer=AttentionSettings(heads=HEADS),
-            ),
-            tokens=13,
-        )
-        felt = _felt(model, place=2)
+    model = transformer(
+        ModelSettings(
+            width=WIDTH,
+            depth=2,
+            feed_forward=INNER,
+            dropout=0.0,
+            zero_init=False,
+            tied=False,
+            mixer=AttentionSettings(heads=HEADS),
+        ),
+        tokens=13,
+    )
+    felt = _felt(model, place=2)
     source, past, future = int(felt[0].gt(0).sum()), int(felt[1][:3].gt(0).sum()), felt[1][3:]
     leaks = int(future.gt(0).sum())
     return Measured(
@@ -114,29 +131,36 @@ def _felt(model: nn.Module, place: int) -> list[Tensor]:
     return [gradient[0].abs().sum(dim=-1) for gradient in gradients]
 
 
-def _tied() -> Measured:
+@claim(
+    numbers=(32,),
+    source="D0 Q6; Vaswani et al. 2017, §3.4; Press and Wolf 2017",
+    statement="One table reads and writes; on entering, vectors are multiplied by √d.",
+    layer="layers/embedding.py",
+    reading="A tied table learns from both uses: its gradient is the sum of two separate ones.",
+    then="Set model.tied = false in a recipe and compare sizes and scores.",
+)
+@exact()
+def tied_embedding() -> Measured:
     """Train nothing: take the gradient of one table that reads and writes, and of two equal ones.
 
     The tied table's gradient is compared with the sum of the two; the entering vectors with the
     table's rows.
     """
-    with exact():
-        table = Embedding(17, WIDTH, scaled=True)
-        ids = torch.randint(17, (2, 5))
-        entered = table(ids)
-        scale = (entered.norm() / table.table[ids].norm()).item()
-        loss = nn.functional.cross_entropy(table.logits(entered).flatten(0, 1), ids.flatten())
-        loss.backward()
-        reading, writing = (Embedding(17, WIDTH, scaled=True) for _ in range(2))
-        for part in (reading, writing):
-            part.load_state_dict(table.state_dict())
-        nn.functional.cross_entropy(
-            writing.logits(reading(ids)).flatten(0, 1), ids.flatten()
-        ).backward()
-        gradients = [part.table.grad for part in (table, reading, writing)]
-        assert all(gradient is not None for gradient in gradients)
-        both = gradients[1] + gradients[2]  # type: ignore[operator]
-        gap = (gradients[0] - both).abs().max().item()  # type: ignore[operator]
+    table = Embedding(17, WIDTH, scaled=True)
+    ids = torch.randint(17, (2, 5))
+    entered = table(ids)
+    scale = (entered.norm() / table.table[ids].norm()).item()
+    loss = nn.functional.cross_entropy(table.logits(entered).flatten(0, 1), ids.flatten())
+    loss.backward()
+    reading, writing = (Embedding(17, WIDTH, scaled=True) for _ in range(2))
+    for part in (reading, writing):
+        part.load_state_dict(table.state_dict())
+    nn.functional.cross_entropy(
+        writing.logits(reading(ids)).flatten(0, 1), ids.flatten()
+    ).backward()
+    tied, read, written = (part.table.grad for part in (table, reading, writing))
+    assert tied is not None and read is not None and written is not None
+    gap = difference(tied, read + written)
     return Measured(
         f"entering vectors are {scale:.4f} = √{WIDTH} times the table's; gradients add up to "
         f"{gap:.0e}",
@@ -145,38 +169,3 @@ def _tied() -> Measured:
             Figure("tied gradient against the sum of two", gap, gap < 1e-12),
         ),
     )
-
-
-BLOCK = Claim(
-    name="block-is-torchs",
-    numbers=(11,),
-    source="D2 figure; Vaswani et al. 2017, §3.1, §3.3",
-    statement="A block is attention and max(0, xW₁+b₁)W₂+b₂, each with a residual and a "
-    "layer norm.",
-    layer="layers/block.py",
-    reading="With the same parameters our block and torch.nn.TransformerEncoderLayer agree to "
-    "rounding, in both orders of the norm.",
-    then="Swap parts: Block(Recurrent(...), FeedForward(...)) is a block as well.",
-    measure=_block,
-)
-WHOLE = Claim(
-    name="encoder-decoder",
-    numbers=(29,),
-    source="D0, D2 figure; Vaswani et al. 2017, figure 1",
-    statement="The decoder writes a word from the whole source and from the words before it.",
-    layer="models/transformer.py",
-    reading="Counted are inputs with a gradient that is not zero: all of the source, all of the "
-    "past, none of the future.",
-    then="`regard train scenes` trains one in minutes; `regard explain` shows its looks.",
-    measure=_whole,
-)
-TIED = Claim(
-    name="tied-embedding",
-    numbers=(32,),
-    source="D0 Q6; Vaswani et al. 2017, §3.4; Press and Wolf 2017",
-    statement="One table reads and writes; on entering, vectors are multiplied by √d.",
-    layer="layers/embedding.py",
-    reading="A tied table learns from both uses: its gradient is the sum of two separate ones.",
-    then="Set model.tied = false in a recipe and compare sizes and scores.",
-    measure=_tied,
-)

@@ -4,7 +4,7 @@ import itertools
 
 import torch
 
-from regard.claims.claim import Claim, Figure, Measured
+from regard.claims.claim import Figure, Measured, claim
 from regard.claims.precision import exact
 from regard.decoding.beam import beam
 from regard.decoding.search import greedy
@@ -18,7 +18,17 @@ BEGIN, END = 0, 1
 PENALTY = 0.6
 
 
-def _search() -> Measured:
+@claim(
+    numbers=(36,),
+    source="D0; Wu et al. 2016, eq. 14; Vaswani et al. 2017, §6.1",
+    statement="A beam of 1 is greedy search, a beam as wide as everything is exhaustive, and the "
+    "score is log p over ((5+|Y|)/6)^0.6.",
+    layer="decoding/beam.py",
+    reading="All 16, and re-scoring an answer by one pass gives the reported number.",
+    then="`regard predict RUN TEXT --set decoding.beam=1`.",
+)
+@exact()
+def beam_search() -> Measured:
     """Let 16 small random models write with beams of 1, 2, 4 and one as wide as all there is.
 
     5 tokens, at most 4 of them. Greedy search, an exhaustive list of all answers and re-scoring by
@@ -26,16 +36,15 @@ def _search() -> Measured:
     """
     same = exhaustive = falls = 0
     rescored = 0.0
-    with exact():
-        for seed in range(16):
-            model = _model(seed)
-            answers = {width: _beam(model, width) for width in (1, 2, 4, TOKENS**LONGEST)}
-            same += answers[1].ids == greedy(_steps(model), 1, limits=_limits())[0].ids
-            exhaustive += _close(answers[TOKENS**LONGEST].score, max(_every_score(model)))
-            falls += answers[2].score < answers[1].score - 1e-9
-            falls += answers[4].score < answers[2].score - 1e-9
-            gap = abs(_log_probability(model, answers[4]) - answers[4].log_probability)
-            rescored = max(rescored, gap)
+    for seed in range(16):
+        model = _model(seed)
+        answers = {width: _beam(model, width) for width in (1, 2, 4, TOKENS**LONGEST)}
+        same += answers[1].ids == greedy(_steps(model), 1, limits=_limits())[0].ids
+        exhaustive += _close(answers[TOKENS**LONGEST].score, max(_every_score(model)))
+        falls += answers[2].score < answers[1].score - 1e-9
+        falls += answers[4].score < answers[2].score - 1e-9
+        gap = abs(_log_probability(model, answers[4]) - answers[4].log_probability)
+        rescored = max(rescored, gap)
     return Measured(
         f"beam 1 is greedy in {same} of 16, the widest is exhaustive in {exhaustive} of 16; a "
         "wider "
@@ -49,16 +58,27 @@ def _search() -> Measured:
     )
 
 
-def _wider() -> Measured:
+@claim(
+    numbers=(36,),
+    source="D0; Stahlberg and Byrne 2019",
+    statement="A wider beam always finds an answer that scores at least as high.",
+    layer="decoding/beam.py",
+    reading="Counted are comparisons in which doubling the beam lost. A wide beam can keep two "
+    "good beginnings and lose the one that greedy search would have gone on with; and it stops "
+    "once as many answers are finished as it is wide.",
+    then="Try beams of 1 to 50 on a trained translator and watch BLEU fall.",
+    right="Beam search is not monotone in its width.",
+)
+@exact()
+def wider_beam_never_worse() -> Measured:
     """Let 30 small random models write with beams of 1, 2 and 4 and compare the scores."""
     pairs = falls = 0
-    with exact():
-        for seed in range(30):
-            model = _model(seed)
-            scores = [_beam(model, width, longest=6).score for width in (1, 2, 4)]
-            for narrow, wide in itertools.pairwise(scores):
-                pairs += 1
-                falls += wide < narrow - 1e-9
+    for seed in range(30):
+        model = _model(seed)
+        scores = [_beam(model, width, longest=6).score for width in (1, 2, 4)]
+        for narrow, wide in itertools.pairwise(scores):
+            pairs += 1
+            falls += wide < narrow - 1e-9
     return Measured(
         f"in {falls} of {pairs} comparisons the wider beam found a lower score",
         (
@@ -121,29 +141,3 @@ def _every_score(model: LanguageModel) -> list[float]:
 
 def _close(first: float, second: float) -> bool:
     return abs(first - second) < 1e-9
-
-
-SEARCH = Claim(
-    name="beam-search",
-    numbers=(36,),
-    source="D0; Wu et al. 2016, eq. 14; Vaswani et al. 2017, §6.1",
-    statement="A beam of 1 is greedy search, a beam as wide as everything is exhaustive, and the "
-    "score is log p over ((5+|Y|)/6)^0.6.",
-    layer="decoding/beam.py",
-    reading="All 16, and re-scoring an answer by one pass gives the reported number.",
-    then="`regard predict RUN TEXT --set decoding.beam=1`.",
-    measure=_search,
-)
-WIDER = Claim(
-    name="wider-beam-never-worse",
-    numbers=(36,),
-    source="D0; Stahlberg and Byrne 2019",
-    statement="A wider beam always finds an answer that scores at least as high.",
-    layer="decoding/beam.py",
-    reading="Counted are comparisons in which doubling the beam lost. A wide beam can keep two "
-    "good beginnings and lose the one that greedy search would have gone on with; and it stops "
-    "once as many answers are finished as it is wide.",
-    then="Try beams of 1 to 50 on a trained translator and watch BLEU fall.",
-    right="Beam search is not monotone in its width.",
-    measure=_wider,
-)

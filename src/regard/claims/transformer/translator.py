@@ -9,9 +9,10 @@ from typing import Any
 
 import torch
 
-from regard.claims.claim import Claim, Figure, Measured
+from regard.claims.claim import Figure, Measured, claim
+from regard.claims.counters import count_parameters
 from regard.claims.recipes import training
-from regard.claims.seeds import Seeds, above
+from regard.claims.seeds import Seeds, compare, spread
 from regard.claims.transformer.sizes import BASE, VOCABULARY
 from regard.claims.trials import trial
 from regard.data.worlds.scenes import scenes
@@ -87,7 +88,18 @@ def _perplexity(run: Run) -> float:
     return math.exp(lost.plain / lost.tokens)
 
 
-def _smoothing() -> Measured:
+@claim(
+    numbers=(33,),
+    source="D0; Vaswani et al. 2017, §5.4",
+    statement="Label smoothing hurts perplexity and improves BLEU.",
+    layer="tasks/losses.py",
+    reading="Perplexity is measured without smoothing in both. A small world, nearly learned: what "
+    "is left of BLEU to improve is little, and two seeds of one setting differ as well.",
+    then="Repeat with more seeds on real text (`regard train multi30k`) and `regard compare`.",
+    condition="only one of the two is asked",
+    slow=True,
+)
+def label_smoothing_trained() -> Measured:
     """Train the same translator with label smoothing 0 and 0.1, 400 steps, two seeds each.
 
     A rise counts if it is larger than what the seeds of either differ by.
@@ -100,7 +112,7 @@ def _smoothing() -> Measured:
     return Measured(
         f"perplexity {perplexity[0.0].mean:.2f} to {perplexity[0.1].mean:.2f}, BLEU "
         f"{bleu[0.0].mean:.1f} to {bleu[0.1].mean:.1f} (seeds differ by up to "
-        f"{max(one.spread for one in bleu.values()):.1f})",
+        f"{spread(*bleu.values()):.1f})",
         (*_rise("perplexity", perplexity), *_rise("BLEU", bleu)),
     )
 
@@ -110,12 +122,27 @@ def _rise(name: str, found: dict[float, Seeds]) -> tuple[Figure, ...]:
     return (
         Figure(f"{name} without smoothing", plain.mean),
         Figure(f"{name} with 0.1", smoothed.mean),
-        Figure(f"{name}, seeds differ by", max(plain.spread, smoothed.spread)),
-        Figure(f"{name} rises by", smoothed.mean - plain.mean, above(smoothed, plain)),
+        Figure(f"{name}, seeds differ by", spread(plain, smoothed)),
+        compare(f"{name} rises by", smoothed, plain),
     )
 
 
-def _concludes() -> Measured:
+@claim(
+    numbers=(37, 38, 39),
+    source="D0 Q7; Vaswani et al. 2017, §6.1",
+    statement="A German-English Transformer can be trained to a usable end on one machine.",
+    layer="tasks/translation.py",
+    reading="D0's training was inconclusive: its answers repeat words, lose numbers and contain "
+    "<UNK>. Ours spells what it does not know in bytes, so nothing is unknown; numbers it "
+    "never saw "
+    "are still its weakness, which model.copying is made for.",
+    then="`regard train scenes`, or `regard train multi30k` with real text; then ask it D0's three "
+    "sentences with `regard predict`.",
+    right="D0's “training was inconclusive” is not the last word: see the recipes scenes and "
+    "multi30k.",
+    slow=True,
+)
+def translation_concludes() -> Measured:
     """Train a small translator for 400 steps and measure BLEU, also with checkpoints averaged.
 
     Counted in its answers to 200 unseen sentences, and to two with a year, a number and a name,
@@ -143,7 +170,22 @@ def _concludes() -> Measured:
     )
 
 
-def _one_computer() -> Measured:
+@claim(
+    numbers=(31,),
+    source="D0 Q6; Vaswani et al. 2017, table 2",
+    statement="A model of 65M parameters cannot be trained on a single computer.",
+    layer="models/transformer.py",
+    reading="The statement would need memory or time beyond one machine. A step fits into "
+    "the memory "
+    "of a laptop; the whole training takes half a day on one graphics card, and years on a few "
+    "processor cores.",
+    then="`regard account transformer-base` gives memory and time for your own machine.",
+    right="Trainable on one machine with a graphics card; on processor cores a matter of "
+    "years, not "
+    "of memory.",
+    slow=True,
+)
+def untrainable_on_one_computer() -> Measured:
     """Build the base model with 37,000 tokens, take two steps of Adam on 2 times 64 words.
 
     Memory is the process's peak, time that of the second step; extrapolated to the paper's 100,000
@@ -165,7 +207,7 @@ def _one_computer() -> Measured:
             optimizer.step()
             seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    kept = 16 * sum(parameter.numel() for parameter in model.parameters())
+    kept = 16 * count_parameters(model)
     years = seconds / 256 * PAPER_STEPS * PAPER_TOKENS / (365 * 86400)
     hours = PAPER_FLOPS / GPU / 3600
     return Measured(
@@ -180,52 +222,3 @@ def _one_computer() -> Measured:
             Figure("years on this machine (varies)", years),
         ),
     )
-
-
-SMOOTHING = Claim(
-    name="label-smoothing-trained",
-    numbers=(33,),
-    source="D0; Vaswani et al. 2017, §5.4",
-    statement="Label smoothing hurts perplexity and improves BLEU.",
-    layer="tasks/losses.py",
-    reading="Perplexity is measured without smoothing in both. A small world, nearly learned: what "
-    "is left of BLEU to improve is little, and two seeds of one setting differ as well.",
-    then="Repeat with more seeds on real text (`regard train multi30k`) and `regard compare`.",
-    condition="only one of the two is asked",
-    measure=_smoothing,
-    slow=True,
-)
-CONCLUDES = Claim(
-    name="translation-concludes",
-    numbers=(37, 38, 39),
-    source="D0 Q7; Vaswani et al. 2017, §6.1",
-    statement="A German-English Transformer can be trained to a usable end on one machine.",
-    layer="tasks/translation.py",
-    reading="D0's training was inconclusive: its answers repeat words, lose numbers and contain "
-    "<UNK>. Ours spells what it does not know in bytes, so nothing is unknown; numbers it "
-    "never saw "
-    "are still its weakness, which model.copying is made for.",
-    then="`regard train scenes`, or `regard train multi30k` with real text; then ask it D0's three "
-    "sentences with `regard predict`.",
-    right="D0's “training was inconclusive” is not the last word: see the recipes scenes and "
-    "multi30k.",
-    measure=_concludes,
-    slow=True,
-)
-ONE_COMPUTER = Claim(
-    name="untrainable-on-one-computer",
-    numbers=(31,),
-    source="D0 Q6; Vaswani et al. 2017, table 2",
-    statement="A model of 65M parameters cannot be trained on a single computer.",
-    layer="models/transformer.py",
-    reading="The statement would need memory or time beyond one machine. A step fits into "
-    "the memory "
-    "of a laptop; the whole training takes half a day on one graphics card, and years on a few "
-    "processor cores.",
-    then="`regard account transformer-base` gives memory and time for your own machine.",
-    right="Trainable on one machine with a graphics card; on processor cores a matter of "
-    "years, not "
-    "of memory.",
-    measure=_one_computer,
-    slow=True,
-)
