@@ -5,7 +5,7 @@ import pytest
 from regard.errors import RecipeError
 from regard.recipe.load import load, make
 from regard.recipe.recipe import Recipe
-from regard.recipe.renamed import RENAMED, VALUES, translated
+from regard.recipe.renamed import REMOVED, RENAMED, VALUES, translated
 from regard.recipe.settings import lines
 
 KNOWN = {line.path for line in lines(Recipe)}
@@ -33,6 +33,21 @@ def test_an_old_name_is_refused_with_the_new_one(old, new):
 @pytest.mark.parametrize(("old", "new"), RENAMED.items())
 def test_an_old_name_is_translated_in_a_run(old, new):
     assert translated(tables(old, 7)) == tables(new, 7)
+
+
+@pytest.mark.parametrize(("path", "reason"), REMOVED.items())
+def test_a_removed_setting_is_refused_with_the_reason(path, reason):
+    assert path not in KNOWN
+    with pytest.raises(RecipeError) as caught:
+        make(tables(path, 1))
+    assert caught.value.problem.endswith(f"{path} was removed: {reason}")
+    assert caught.value.remedy == f"Take {path} out."
+
+
+@pytest.mark.parametrize("path", REMOVED)
+def test_a_removed_setting_is_left_out_of_a_run(path):
+    found, table = translated(tables(path, 1)), path.partition(".")[0]
+    assert path.rpartition(".")[2] not in found[table]
 
 
 def test_an_old_value_is_refused_and_translated():

@@ -75,38 +75,6 @@ def test_it_learns_and_the_baseline_stands_beside_it(home, capsys, said):
     assert "baseline" in shown and "together" in shown and "%" in shown
 
 
-def test_labelled_texts_are_looked_up_and_named(home, tmp_path, capsys, said, refused):
-    lines = (home / "train.jsonl").read_text().splitlines()
-    for name in ("train.jsonl", "valid.jsonl", "recipe.toml"):
-        shutil.copy(home / name, tmp_path / name)
-    assert main(train(tmp_path, "--set", "decoding.neighbours=2.0")) == 0
-    capsys.readouterr()
-    asked = json.loads(lines[7])
-    assert main(["predict", str(tmp_path / "new"), asked["text"], "--json"]) == 0
-    (answer,) = said()["answers"]
-    assert answer["text"] == asked["label"]
-    nearest = {one["example"]: one for one in answer["neighbours"][:2]}
-    assert nearest[8]["label"] == asked["label"] and nearest[8]["near"] > 1
-    assert main(["evaluate", str(tmp_path / "new"), "--split", "valid"]) == 0
-    shown = capsys.readouterr().out
-    assert "accuracy alone" in shown and "network" in shown and "neighbours" in shown
-    alone = "network alone; the run answers together with labelled texts that are looked up"
-    assert main(["explain", str(tmp_path / "new"), asked["text"], "--json"]) == 0
-    assert any(alone in note for note in said()["notes"])
-    assert main(["explain", str(home / "run"), asked["text"], "--json"]) == 0
-    assert not any("network alone" in note for note in said()["notes"])
-    # A run that was not asked to remember passes nothing of its texts on.
-    assert main(["predict", str(home / "run"), asked["text"], "--json"]) == 0
-    assert "neighbours" not in said()["answers"][0]
-    call = ["predict", str(home / "run"), asked["text"], "--set", "decoding.neighbours=2"]
-    refused(2, call, "remembers none", "Train it again")
-    # One that does can be asked without them.
-    call = ["predict", str(tmp_path / "new"), asked["text"], "--json"]
-    assert main([*call, "--set", "decoding.neighbours=0"]) == 0
-    quiet = said()["answers"][0]
-    assert "neighbours" not in quiet and quiet["probabilities"] != answer["probabilities"]
-
-
 def test_what_the_network_scores_alone_is_told_where_the_bag_has_a_say(home, tmp_path, capsys):
     for name in ("train.jsonl", "valid.jsonl", "recipe.toml"):
         shutil.copy(home / name, tmp_path / name)
@@ -117,6 +85,10 @@ def test_what_the_network_scores_alone_is_told_where_the_bag_has_a_say(home, tmp
     alone = kept["details"]["alone"]
     assert alone == {"network": pytest.approx(plain["metrics"]["accuracy"])}
     assert "alone" not in plain["details"]
+    for folder, notes in ((tmp_path / "new", 1), (home / "run", 0)):
+        assert main(["explain", str(folder), "the song was lovely", "--json"]) == 0
+        said = json.loads(capsys.readouterr().out)["notes"]
+        assert sum("together with the bag of n-grams" in note for note in said) == notes
     told = f"alone, accuracy: network {100 * alone['network']:.1f}%."
     for page in ("README.md", "report.html"):
         assert told in (tmp_path / "new" / page).read_text()

@@ -111,7 +111,7 @@ def _told(answer: "Answered") -> str:
 
 def _as_json(answer: "Answered") -> dict[str, Any]:
     """Return an answer as JSON has it: words, not ids; probabilities where there are any."""
-    optional = ("probabilities", "vector", "neighbours")
+    optional = ("probabilities", "vector")
     hidden = {"ids", *(name for name in optional if not getattr(answer, name))}
     return {name: value for name, value in answer._asdict().items() if name not in hidden}
 

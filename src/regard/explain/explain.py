@@ -196,13 +196,8 @@ def _cut(run: Run, asked: str) -> tuple[str, ...]:
 
 
 def _beside(run: Run) -> tuple[str, ...]:
-    """Say who else has a say in the run's answers, where one has."""
-    decoding = run.recipe.decoding
-    others = {
-        "the bag of n-grams": decoding.baseline_weight,
-        "labelled texts that are looked up": decoding.neighbours,
-    }
-    heard = [name for name, say in others.items() if say]
-    if run.recipe.task not in ("classification", "sentence-pair") or not heard:
+    """Say whether the bag has a say in the run's answers."""
+    labels = run.recipe.task in ("classification", "sentence-pair")
+    if not labels or not run.recipe.decoding.baseline_weight:
         return ()
-    return (f"This is the network alone; the run answers together with {' and '.join(heard)}.",)
+    return ("This is the network alone; the run answers together with the bag of n-grams.",)

@@ -36,9 +36,6 @@ class DecodingSettings(Settings):
     """``sample``: draws are derived from it; leave out for the recipe's own."""
     baseline_weight: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
     """Classification: share of the bag-of-n-grams baseline in the answer's log-probability."""
-    neighbours: NonNegativeFloat = 0.0
-    """Classification: what the labelled texts nearest to a text add to a label's log-probability
-    where they agree; 2 is a good beginning, 0 keeps no memory of them."""
     max_length: PositiveInt = 200
     """The most tokens an answer may have."""
     extra_length: PositiveInt = 50

@@ -149,13 +149,11 @@ class Recipe(Settings):
             "model.bare": model.bare,
             'model.head.pooling = "hops"': model.head.pooling == "hops",
             "training.adversarial": self.training.adversarial > 0,
-            "decoding.neighbours": self.decoding.neighbours > 0,
             "model.embedding.ngram_min_count": model.embedding.ngram_min_count > 1,
         }
         labels = ("classification", "sentence-pair")
         tasks = {
             "model.documents.read": ("classification",),
-            "decoding.neighbours": ("classification",),
             "model.embedding.ngram_min_count": (*labels, *OF_DOCUMENTS),
         }
         for name, set_so in asked.items():
@@ -166,12 +164,6 @@ class Recipe(Settings):
                     f'"{self.task}"',
                     "Take it out, or set another task",
                 )
-        if self.decoding.neighbours and self.data.scores:
-            raise Refused(
-                f"decoding.neighbours = {self.decoding.neighbours:g} lets labelled texts vote, but "
-                "data.scores is true, and a score is no label",
-                "Take neighbours out",
-            )
         return self
 
     @model_validator(mode="after")

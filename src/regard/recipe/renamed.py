@@ -1,7 +1,7 @@
-"""Settings that had another name before 0.1.0; this table goes with 1.0.
+"""Settings that had another name before 0.1.0, or are gone; these tables go with 1.0.
 
-A recipe that uses an old name is refused with the new one as the remedy. A run folder that was
-written with the old names is translated when it is opened.
+A recipe that uses an old name is refused with the new one as the remedy, a removed setting with
+the reason. The recipe in an older run folder is translated when it is opened.
 """
 
 from typing import Any
@@ -24,6 +24,10 @@ RENAMED = {
     "decoding.longest_share": "decoding.max_length_ratio",
     "decoding.shortest_share": "decoding.min_length_ratio",
 }
+REMOVED = {
+    "decoding.neighbours": "votes of labelled texts do not raise accuracy on unseen films",
+}
+"""Settings that are gone, and why."""
 VALUES = {"training.softmax": {"all": "full", "step": "sampled"}}
 """Words that a setting may be set to, old and new."""
 
@@ -39,6 +43,9 @@ def translated(tables: Tables) -> Tables:
         table, name = _table_of(found, path)
         if name in table:
             table[name] = words.get(table[name], table[name])
+    for path in REMOVED:
+        table, name = _table_of(found, path)
+        table.pop(name, None)
     return found
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from regard.errors import RecipeError
-from regard.recipe.renamed import RENAMED, VALUES
+from regard.recipe.renamed import REMOVED, RENAMED, VALUES
 from regard.recipe.settings import REQUIRED, Line, Refused, Settings, lines
 
 _SHOWN = 3
@@ -146,6 +146,8 @@ def _unknown(path: str, known: list[Line]) -> tuple[str, str]:
         )
     if path in RENAMED:
         return f"{path} is now called {RENAMED[path]}", f"Write {RENAMED[path]} instead."
+    if path in REMOVED:
+        return f"{path} was removed: {REMOVED[path]}", f"Take {path} out."
     return f"{path} is unknown", _offer(path, known)
 
 

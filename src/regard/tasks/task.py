@@ -78,9 +78,6 @@ class Answered(NamedTuple):
     """The tokens of an answer that was written, without its ending: the search's own."""
     vector: tuple[float, ...] = ()
     """What a text became, where the answer is no text."""
-    neighbours: tuple[dict[str, Any], ...] = ()
-    """Which labelled texts were looked at, the nearest first: number of the training example,
-    nearness, label."""
 
 
 class Task(ABC):

@@ -1,16 +1,15 @@
-"""Who answers beside the network: other networks, a bag of n-grams, remembered labelled texts.
+"""An ensemble: this run's network, those of other runs, and a bag of n-grams.
 
-    network  = mean over this run's network and those of runs that are asked with it
-    answer   = (1 - share)·network + share·bag + neighbours · what the nearest say
-    together = ½·network + ½·bag + neighbours · what the nearest say
+    network  = mean over the logits of this run's network and those of the other runs
+    answer   = (1 - share)·network + share·bag          share = decoding.baseline_weight
+    together = ½·network + ½·bag
 
 The bag is always there, to be compared with; it has a share in the answer where the recipe gives it
-one. Labelled texts are remembered only where they are asked, since a run that is passed on takes
-them along.
+one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -18,15 +17,15 @@ from torch import Tensor
 from regard.errors import UsageError
 from regard.recipe.decoding import DecodingSettings
 from regard.tasks.baselines.bag_of_ngrams import BagOfNgrams
-from regard.tasks.baselines.knn import Looked, Neighbours
-from regard.tasks.baselines.labels import See, learn, logits_of, remember
+from regard.tasks.baselines.labels import See, learn, logits_of
 from regard.tasks.labelling.labels import Labels, Logits, Score
 from regard.tasks.task import Examples, Texts
 
 Network = Callable[[Sequence[Texts]], Logits]
 """What another run's network says of texts."""
 
-REMEMBERED = "neighbours."  # what stands before the names of tensors that are not the bag's
+REMOVED = "neighbours."
+"""What the names of tensors begin with that runs before 0.1.0 kept and nothing reads any more."""
 
 
 class Answers(NamedTuple):
@@ -39,13 +38,10 @@ class Answers(NamedTuple):
     bag: Logits | None
     together: Logits | None
     """Network and bag with equal shares."""
-    heard: Logits | None
-    """What the nearest labelled texts add."""
-    looked: list[Looked]
 
 
 class Ensemble:
-    """A bag, and a memory where the recipe asks for one.
+    """A bag, and the networks of other runs.
 
     Args:
         labels: What is told of a text.
@@ -60,31 +56,17 @@ class Ensemble:
     ) -> None:
         self.labels, self.settings, self.see, self.trust = labels, settings, see, trust
         self.bag: BagOfNgrams | None = None
-        self.memory: Neighbours | None = None
         self.networks: list[Network] = []
         """Those of other runs that are asked as well."""
 
     def learn(self, source: Examples) -> dict[str, Tensor]:
-        """Fit the bag to examples, and remember them where they are to be asked."""
-        found = learn(self.labels, source, self.see, trust=self.trust)
-        if self.settings.neighbours:
-            kept = remember(self.labels, source)
-            found |= {REMEMBERED + name: tensor for name, tensor in kept.items()}
-        return found
+        """Fit the bag to examples."""
+        return learn(self.labels, source, self.see, trust=self.trust)
 
     def put(self, parameters: Mapping[str, Tensor]) -> None:
         """Take up what was learned before."""
-        kept = {name for name in parameters if name.startswith(REMEMBERED)}
-        self.bag = BagOfNgrams.load({n: parameters[n] for n in parameters.keys() - kept})
-        if kept:
-            own = {name.removeprefix(REMEMBERED): parameters[name] for name in kept}
-            self.memory = Neighbours.load(own)
-        elif self.settings.neighbours:
-            raise UsageError(
-                f"decoding.neighbours = {self.settings.neighbours:g} asks labelled texts, but this "
-                "run was trained with 0 and remembers none.",
-                "Train it again with neighbours, or leave them out.",
-            )
+        own = {n: tensor for n, tensor in parameters.items() if not n.startswith(REMOVED)}
+        self.bag = BagOfNgrams.load(own)
 
     def ask_also(self, network: Network, labels: Labels) -> None:
         """Let another network answer as well; it must tell the same ``labels``."""
@@ -97,50 +79,28 @@ class Ensemble:
         self.networks.append(network)
 
     def join(self, network: Logits, texts: Sequence[Texts]) -> Answers:
-        """Add what other networks, bag and neighbours say to what the network says."""
+        """Add what other networks and the bag say to what the network says."""
         said = [network, *(ask(texts) for ask in self.networks)]
         network = torch.stack(said).mean(dim=0)
         share = self.settings.baseline_weight if self.bag else 0.0
         bag = logits_of(self.bag, self.labels, self.see(texts)) if self.bag else None
-        heard, looked = self._heard(texts)
-        added = 0.0 if heard is None else heard
         return Answers(
-            network + added if bag is None else (1 - share) * network + share * bag + added,
+            network if bag is None else (1 - share) * network + share * bag,
             network,
             bag,
-            None if bag is None else (network + bag) / 2 + added,
-            heard,
-            looked,
+            None if bag is None else (network + bag) / 2,
         )
 
     def voices(self, own: Logits, answers: Answers) -> dict[str, Logits]:
-        """Return what each says alone: the run's ``own`` network, all networks, neighbours.
+        """Return what each says alone: the run's ``own`` network and the mean of all networks.
 
         Nothing where that network alone answers.
         """
         every = {"network": own}
         if self.networks:
             every["networks"] = answers.network
-        if answers.heard is not None:
-            every["neighbours"] = answers.heard
         joined = len(every) > 1 or (self.bag is not None and self.settings.baseline_weight > 0)
         return every if joined else {}
-
-    def _heard(self, texts: Sequence[Texts]) -> tuple[Logits | None, list[Looked]]:
-        if self.memory is None or not self.settings.neighbours:
-            return None, [[] for _ in texts]
-        said, looked = self.memory.ask([" ".join(text) for text in texts])
-        return self.settings.neighbours * said, looked
-
-    def shown(self, looked: Looked) -> tuple[dict[str, Any], ...]:
-        """Tell which labelled texts were looked at, as JSON has it."""
-        if not looked:
-            return ()
-        told = self.labels.tell(torch.tensor([one.votes for one in looked]))
-        return tuple(
-            {"example": one.example, "near": round(one.near, 4), "label": label.text}
-            for one, label in zip(looked, told, strict=True)
-        )
 
 
 def _in_words(labels: Labels) -> str:

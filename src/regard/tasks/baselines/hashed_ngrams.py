@@ -65,18 +65,6 @@ def bags(texts: Iterable[str]) -> Bags:
     return joined(bag_of_keys(keys(chunk, hashes), len(chunk)) for chunk in chunks(texts))
 
 
-def counted(texts: Iterable[str]) -> tuple[Bags, NDArray[np.int32]]:
-    """Read single words, and how often each stands in its text."""
-    hashes, parts, counts = WordHashes(), [], [np.empty(0, np.int32)]
-    for chunk in chunks(texts):
-        every, lengths = _hashed(chunk, hashes)
-        text = np.repeat(np.arange(len(chunk), dtype=np.int64), lengths)
-        distinct, count = np.unique(text << BITS | _rows(every), return_counts=True)
-        parts.append(bag_of_keys(distinct, len(chunk)))
-        counts.append(count.astype(np.int32))
-    return joined(parts), np.concatenate(counts)
-
-
 def runs_of(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the places of runs, one run after another: where each begins, and how many it has."""
     return np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())

@@ -12,7 +12,6 @@ from torch import Tensor
 from regard.tasks.baselines.bag_of_ngrams import BagOfNgrams
 from regard.tasks.baselines.calibration import fit_calibrated
 from regard.tasks.baselines.hashed_ngrams import Bags
-from regard.tasks.baselines.knn import Neighbours
 from regard.tasks.labelling.labels import Labels, Targets
 from regard.tasks.task import Examples, Texts
 
@@ -33,15 +32,6 @@ def learn(labels: Labels, source: Examples, see: See, *, trust: float) -> dict[s
     exclusive = labels.exclusive
     found = fit_calibrated(bags, targets, exclusive=exclusive, trust=trust, numbers=numbers)
     return found.parameters()
-
-
-def remember(labels: Labels, source: Examples) -> dict[str, Tensor]:
-    """Keep the examples to be looked up, every nth of them where all are too many."""
-    every = thinned(source)
-    texts = (" ".join(example[:-1]) for example in islice(source(), 0, None, every))
-    targets = targets_of(labels, source, every)
-    votes = targets if labels.exclusive else 2 * targets - 1
-    return Neighbours.of(texts, votes, every=every).parameters()
 
 
 def thinned(source: Examples) -> int:

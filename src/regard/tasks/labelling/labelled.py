@@ -1,6 +1,6 @@
 """Tasks whose answer is a label or a score: all but how their texts are read.
 
-    logits = model(ids), joined by what a bag and remembered texts say (``beside``)
+    logits = model(ids), averaged with those of a bag and of other runs (``ensemble``)
 
 A row is [CLS] text [SEP], or [CLS] text [SEP] text [SEP]; its label is kept as numbers.
 """
@@ -259,11 +259,9 @@ class Labelled(Task):
         tokens = self._tokens(taken)
         lost = [self._lost(one, cut=cut) for one in tokens]
         mine = self._logits(model, [self.rows(one) for one in tokens])
-        said = self.ensemble.join(mine, taken)
-        told = zip(asked, self.labels.tell(said.all), lost, said.looked, strict=True)
-        for place, one, count, looked in told:
-            near = self.ensemble.shown(looked)
-            answers[place] = Answered(*one[:2], count, one.probabilities, neighbours=near)
+        told = self.labels.tell(self.ensemble.join(mine, taken).all)
+        for place, one, count in zip(asked, told, lost, strict=True):
+            answers[place] = Answered(*one[:2], count, one.probabilities)
         return answers
 
     def _lost(self, tokens: Tokens, *, cut: bool) -> int:
