@@ -241,7 +241,7 @@ def test_both_together_are_the_mean_of_their_log_probabilities():
     task.put_baseline(task.learn_baseline(lambda: iter(TEXTS)))
     rows = [task.rows(tokens) for tokens in task._tokens([one[:1] for one in TEXTS])]
     mine = task._logits(model, rows).log_softmax(dim=1)
-    theirs = task.beside.join(mine, [one[:1] for one in TEXTS]).bag.log_softmax(dim=1)
+    theirs = task.ensemble.join(mine, [one[:1] for one in TEXTS]).bag.log_softmax(dim=1)
     mean = ((mine + theirs) / 2).log_softmax(dim=1)
     true = torch.tensor([task.labels.numbers(one[1])[0] for one in TEXTS])
     expected = -float(mean.gather(1, true[:, None]).mean())
@@ -283,7 +283,7 @@ def test_networks_that_answer_together_have_equal_shares():
     own, theirs = task.read(model, texts), other.read(second, texts)
     task.answer_with(other, second)
     task.answer_with(other, second)
-    joined = task.beside.join(own, texts)
+    joined = task.ensemble.join(own, texts)
     assert torch.allclose(joined.network, (own + 2 * theirs) / 3)
     assert torch.equal(joined.all, joined.network)
 
