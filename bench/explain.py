@@ -155,7 +155,6 @@ def taps(arguments):
 def scenes(arguments):
     from regard.data.worlds.scenes import scenes as world
     from regard.explain.alignment import Gold, agreement, strongest
-    from regard.explain.attributions.asking import question
     from regard.explain.attributions.attribute import read
     from regard.explain.trace import trace
     from regard.run import Run
@@ -172,7 +171,7 @@ def scenes(arguments):
     right, words, chance = dict.fromkeys(READINGS, 0), 0, 0.0
     for gold in measured:
         looks = trace(run, gold.source, gold.target)
-        asked = question(run, gold.source, gold.target, pieces=True)
+        asked = run.task.question(run.model, gold.source, gold.target, pieces=True)
         links = set(gold.alignment)
         words += len(gold.content)
         for name in READINGS:
@@ -193,14 +192,13 @@ def scenes(arguments):
 def reviews(arguments):
     """Average precision of each reading's ranking of words against the gold rationale."""
     from regard.data.worlds.reviews import reviews as world
-    from regard.explain.attributions.asking import question
     from regard.explain.attributions.attribute import read
     from regard.run import Run
 
     run = Run(Path(arguments.run))
     precisions = {name: [] for name in ("chance", *READINGS)}
     for review in islice(world("test"), arguments.texts):
-        asked = question(run, " ".join(review.sentences), label=review.rating)
+        asked = run.task.question(run.model, " ".join(review.sentences), label=review.rating)
         gold = np.asarray(_gold(asked, review))
         if not gold.any():
             continue
@@ -237,7 +235,6 @@ def _gold(asked, review):
 
 
 def faithful(arguments):
-    from regard.explain.attributions.asking import question
     from regard.explain.attributions.attribute import read, trusted
     from regard.inference.predictor import Predictor
     from regard.run import Run
@@ -247,7 +244,7 @@ def faithful(arguments):
     texts = Predictor(run).examples(split="test", files=files, most=arguments.texts)
     gains = {name: {"comprehensiveness": [], "sufficiency": []} for name in READINGS}
     for number, (*asked_texts, _) in enumerate(texts):
-        asked = question(run, "\t".join(asked_texts))
+        asked = run.task.question(run.model, "\t".join(asked_texts))
         for name in READINGS:
             try:
                 found = trusted(asked, read(asked, name), seed=number)

@@ -23,6 +23,7 @@ KINDS = {
     "masked": ("masked-pretraining", "a.txt", {"embedding": {"segments": 2, "norm": True}}),
     "pair": ("sentence-pair", "p.tsv", {"embedding": {"segments": 2}}),
     "translation": ("translation", "a.de", {"decoder_depth": 2}),
+    "denoising": ("denoising", "a.txt", {"decoder_depth": 2}),
 }
 
 

@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 
-from regard.explain.attributions.asking import question
 from regard.explain.attributions.attribute import read
 from regard.explain.document_attention import look
 from regard.explain.documents import document_picture
 from regard.explain.explain import Choice, explain
+
+
+def question(run, *text, **options):
+    return run.task.question(run.model, *text, **options)
+
 
 TEXT = "We came late. I found the book and the plot fine. It rained."
 DOCUMENTS = pytest.mark.parametrize("kind", ["han", "context", "hops"])

@@ -7,10 +7,14 @@ import pytest
 import torch
 
 from regard.errors import UsageError
-from regard.explain.attributions.asking import question
-from regard.explain.trace import Trace, trace_all, trace_rows
+from regard.explain.trace import Trace, trace_all, trace_batch
 from regard.layers.attention import Attention
 from regard.layers.tap import Tap
+
+
+def question(run, *text, **options):
+    return run.task.question(run.model, *text, **options)
+
 
 TEXT = "the book and the plot are fine"
 
@@ -48,7 +52,7 @@ def test_the_weights_are_those_of_the_equation(explained, kind):
     hooks = [part.register_forward_pre_hook(hear, with_kwargs=True) for part in parts]
     example = ("eins zwei", "two one") if kind == "translation" else (TEXT, "good")
     try:
-        looks = trace_rows(run, run.task.encode([example])[0])
+        looks = trace_batch(run, run.task.pad(run.task.encode([example])))
     finally:
         for hook in hooks:
             hook.remove()
@@ -98,7 +102,7 @@ def test_the_hypothesis_that_won_the_beam_is_the_one_traced_and_scores_the_same(
     answered = run.task.answer(run.model, ["eins zwei"])[0]
     asked = question(run, "eins zwei", pieces=True)
     assert list(asked.answers[:-1]) == run.tokenizer.tokens(answered.ids)
-    total = asked.numbers([list(asked.ids)])[0]
+    total = asked.evaluate([list(asked.ids)])[0]
     spoken = total[: len(answered.ids)].sum()
     finished = abs(total.sum() - answered.log_probability) < 1e-4
     assert finished or abs(spoken - answered.log_probability) < 1e-4  # cut off before its ending

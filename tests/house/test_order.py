@@ -11,7 +11,11 @@ SOURCE = ROOT / "src" / "regard"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 MEANINGLESS = {"utils", "util", "common", "helpers", "helper", "base", "core", "misc", "tools"}
-LONGER_THAN_300 = {}
+LONGER_THAN_300 = {
+    "src/regard/tasks/task.py": "one class: what every task promises",
+    "src/regard/tasks/language/language_modelling.py": "one class: the task and its measurement",
+    "src/regard/tasks/labelling/labelled.py": "one class: what every labelled task promises",
+}
 """Files of 301 to 500 lines, each with the reason it is not two files."""
 NEVER_IMPORTED = {"pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml"}
 CALLS_HOME = {"requests", "httpx", "aiohttp", "urllib.request", "http.client"}

@@ -29,7 +29,8 @@ def finished(folder, task, scores, answers, *, test="a" * 64, **settings):
     run.folder = folder
     data = {"train": [settings.pop("train", "t")], "test": ["x"]}
     run.recipe = make({"task": task, "seed": seed, "data": data, "model": model})
-    run.task = SimpleNamespace(metric=metric, baseline="a coin")
+    corpus = task == "translation"
+    run.task = SimpleNamespace(metric=metric, baseline="a coin", corpus_metric=corpus)
     training = {"steps": 40, "seconds": 60.0, "tokens_per_second": 1.0, "parameters": 7}
     measured = {"metrics": {**scores, "baseline": baseline}, "signature": {}, "data": test}
     run.__dict__["metrics"] = {"test": {**measured, "count": len(answers)}, "training": training}

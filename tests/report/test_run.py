@@ -113,8 +113,8 @@ def test_without_attention_there_is_a_report_but_nothing_to_explain(run_of):
         trace(run, "the book is fine")
 
 
-def test_only_a_translation_has_a_target(run_of):
-    with pytest.raises(UsageError, match="only a translation has a target"):
+def test_only_a_sequence_to_sequence_task_takes_a_target(run_of):
+    with pytest.raises(UsageError, match="only a sequence-to-sequence task"):
         trace(run_of("classification"), "the book", "good")
 
 

@@ -174,7 +174,7 @@ def test_without_attention_other_readings_work_and_looks_are_refused(
         ([TEXT, "--head", "1", "--mean"], ["both --mean and --head"]),
         ([TEXT, "--stack", "cross"], ["self", "'cross'"]),
         ([TEXT, "--label", "meh"], ["'meh'", "pos"]),
-        ([TEXT, "--target", "x"], ["only a translation has a target"]),
+        ([TEXT, "--target", "x"], ["only a sequence-to-sequence task"]),
         ([TEXT, "--continue"], ["only a language model"]),
         ([], ["there must be a text"]),
         ([TEXT, "--heads", "valid"], ["Leave the text out"]),

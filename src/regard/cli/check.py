@@ -46,9 +46,9 @@ def check(
             f"{recipe} is the recipe of an imported run, which has no data.",
             "Check the recipe that you want to train by.",
         )
-    long = data.format == "whole" or settings.task in ("summarization", "denoising")
     splits = {"train": data.train, "valid": data.valid, "test": data.test}
     task = TASKS[settings.task]
+    long = data.format == "whole" or task.long_texts
     labelling = Labelling(data.scores, partial(task.refusal, settings))
     report = task.check(settings) or check_data(
         {name: files for name, files in splits.items() if files},

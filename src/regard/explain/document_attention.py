@@ -6,13 +6,12 @@ The weights are the model's own, heard at its taps, and put where the words stan
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from regard.errors import UsageError
-from regard.layers.tap import listen
-from regard.models.han import Han, unfold
 from regard.run import Run
+from regard.tasks.question import TextAttention
+from regard.text.tokenizer import Tokenizer
 
 
 class Looked(NamedTuple):
@@ -45,39 +44,31 @@ def draws_documents(run: Run) -> bool:
 
 def look(run: Run, text: str) -> Looked:
     """Let the model read a document, and listen."""
-    if not draws_documents(run):
+    found = run.task.text_attention(run.model, text)
+    if found is None:
         raise UsageError(
             "only a model that reads by sentences or by hops draws a document. This one pools by "
             f"{run.recipe.model.head.pooling}.",
             'Train one with model.documents.read = "sentences" or model.head.pooling = "hops".',
         )
-    batch, model = run.task.asked(text), run.model.eval()
-    row = batch.fields[1]
-    with torch.inference_mode(), listen(model) as heard:
-        logits = run.task.states(model, batch)[0]
-    ids = row.ids[0].tolist()
-    special = run.tokenizer.is_special
-    words = [word for word in run.tokenizer.words(ids) if not special(ids[word.tokens.start])]
-    if not any(word.text for word in words):
+    looked = words_of(run.tokenizer, found)
+    if not any(looked.words):
         raise UsageError(
             f"a document must have at least one sentence. Got {text[:40]!r}.", "Give it a text."
         )
-    sentence, among = np.zeros(len(ids), dtype=int), None
-    if isinstance(model, Han):
-        unfolded = unfold(row.ids, row.lengths, marks=model.marks)
-        real = torch.arange(unfolded.at.shape[1]) < unfolded.lengths[:, None]
-        places, flat = unfolded.at[real].numpy(), np.zeros((1, len(ids)))
-        flat[0, places] = heard["word_weights"][0][real].numpy()
-        sentence[places] = real.nonzero()[:, 0].numpy()
-        among = heard["head.pool.weights"][0][0, 0, 0].double().numpy()
-    else:
-        flat = heard["head.pool.looks.weights"][0][0, 0].double().numpy()
+    return looked
+
+
+def words_of(tokenizer: Tokenizer, found: TextAttention) -> Looked:
+    """Add up the weights of each word's tokens; special tokens are left out."""
+    ids, special = found.ids, tokenizer.is_special
+    words = [word for word in tokenizer.words(ids) if not special(ids[word.tokens.start])]
     spans = tuple(word.tokens for word in words)
     return Looked(
         tuple(word.text for word in words),
         spans,
-        tuple(int(sentence[span.start]) for span in spans),
-        np.stack([flat[:, span].sum(axis=1) for span in spans], axis=1),
-        among,
-        run.task.labels.names[int(logits.argmax())],  # type: ignore[attr-defined]
+        tuple(int(found.tokens.sentence[span.start]) for span in spans),
+        np.stack([found.tokens.weights[:, span].sum(axis=1) for span in spans], axis=1),
+        found.tokens.sentence_weights,
+        found.answer,
     )

@@ -13,7 +13,6 @@ import torch
 from numpy.typing import NDArray
 
 from regard.draw.document import DocumentPicture, DrawnSentence, View
-from regard.explain.attributions.asking import question
 from regard.explain.attributions.attribute import read, trusted
 from regard.explain.document_attention import Looked, look
 from regard.explain.document_attention import (
@@ -31,7 +30,7 @@ def document_picture(run: Run, text: str, trust: Faithfulness | None = None) -> 
     """
     looked = look(run, text)
     if trust is None:
-        asked = question(run, text)
+        asked = run.task.question(run.model, text)
         trust = trusted(asked, read(asked, "weights"))
     alike = None
     if looked.sentence_weights is None:
@@ -60,7 +59,7 @@ def views(looked: Looked) -> list[View]:
 
 def faithfulness(run: Run, texts: Sequence[str], *, draws: int = 20) -> Mean:
     """Average what erasing the words looked at most does over many documents."""
-    every = (question(run, text) for text in texts)
+    every = (run.task.question(run.model, text) for text in texts)
     found = [
         trusted(asked, read(asked, "weights"), draws=draws, seed=number)
         for number, asked in enumerate(every)

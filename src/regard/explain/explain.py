@@ -5,15 +5,13 @@ from dataclasses import dataclass, replace
 
 from regard.errors import UsageError
 from regard.explain.alignment import Look
-from regard.explain.attributions.asking import question
 from regard.explain.attributions.attribute import READINGS, read, trusted
-from regard.explain.attributions.question import Question
 from regard.explain.documents import document_picture, draws_documents
 from regard.explain.explanation import Explanation
 from regard.explain.levels import trace_levels
 from regard.explain.trace import Trace, Traced, no_looks, trace_all
-from regard.models.han import Han
 from regard.run import Run
+from regard.tasks.question import Question
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ def explain(
         looks,
         stack,
         look,
-        notes=(*_notes(choice, looks), *_cut(run, asked), *_beside(run)),
+        notes=(*_notes(choice, looks), *run.task.explanation_notes(asked)),
     )
     asking = _question(run, asked, target, choice)
     if asking is not None:
@@ -82,7 +80,8 @@ def explain(
 
 
 def _traced(run: Run, asked: str, target: str | None, choice: Choice) -> Traced:
-    if isinstance(run.model, Han) and asked.strip() and target is None:
+    plain = asked.strip() and target is None and not choice.go_on  # trace_all refuses the others
+    if plain and run.recipe.model.documents.read == "sentences":
         return trace_levels(run, asked)
     return trace_all(run, asked, target, go_on=choice.go_on)
 
@@ -90,8 +89,13 @@ def _traced(run: Run, asked: str, target: str | None, choice: Choice) -> Traced:
 def _question(run: Run, asked: str, target: str | None, choice: Choice) -> Question | None:
     """Find a number to explain; where there is none, weights can still be looked at."""
     try:
-        return question(
-            run, asked, target, label=choice.label, go_on=choice.go_on, pieces=choice.pieces
+        return run.task.question(
+            run.model,
+            asked,
+            target,
+            label=choice.label,
+            go_on=choice.go_on,
+            pieces=choice.pieces,
         )
     except UsageError:
         if choice.reading != "weights" or choice.label is not None:
@@ -178,26 +182,3 @@ def _notes(choice: Choice, looks: Mapping[str, Trace]) -> tuple[str, ...]:
     if choice.mean:
         notes.append("The map shows the mean over the layer's heads, which no head looked.")
     return tuple(notes)
-
-
-def _cut(run: Run, asked: str) -> tuple[str, ...]:
-    """Say how much of a text was read, where a classifier reads only parts of long ones."""
-    text = run.recipe.text
-    if run.recipe.task != "classification" or text.overlong == "leave-out":
-        return ()
-    ids = run.tokenizer.encode_batch([asked])[0]
-    row = run.task.asked(asked).fields[1].ids[0].tolist()
-    read = sum(not run.tokenizer.is_special(id) for id in row)
-    if read >= len(ids):
-        return ()
-    parts = {"head": "the beginning", "head-tail": "the beginning and the end"}
-    said = parts.get(text.overlong, "the first window")
-    return (f"Of the text's {len(ids):,} tokens {read:,} were read: {said}.",)
-
-
-def _beside(run: Run) -> tuple[str, ...]:
-    """Say whether the bag has a say in the run's answers."""
-    labels = run.recipe.task in ("classification", "sentence-pair")
-    if not labels or not run.recipe.decoding.baseline_weight:
-        return ()
-    return ("This is the network alone; the run answers together with the bag of n-grams.",)

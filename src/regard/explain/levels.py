@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.explain.attributions.attribution import Reading, merged
-from regard.explain.attributions.question import Question
-from regard.explain.document_attention import Looked, look
-from regard.explain.trace import Trace, Traced, singly
+from regard.explain.document_attention import Looked, look, words_of
+from regard.explain.trace import Trace, Traced
 from regard.run import Run
+from regard.tasks.question import Question, one_by_one
 
 
 def trace_levels(run: Run, asked: str) -> Traced:
@@ -26,8 +26,8 @@ def trace_levels(run: Run, asked: str) -> Traced:
         source=looked.words,
         target=sentences,
         weights=within[None, None],
-        source_words=singly(len(looked.words)),
-        target_words=singly(len(sentences)),
+        source_words=one_by_one(len(looked.words)),
+        target_words=one_by_one(len(sentences)),
         answer=looked.answer,
         stack="words",
     )
@@ -35,8 +35,8 @@ def trace_levels(run: Run, asked: str) -> Traced:
         source=sentences,
         target=("document",),
         weights=among[None, None, None],
-        source_words=singly(len(sentences)),
-        target_words=singly(1),
+        source_words=one_by_one(len(sentences)),
+        target_words=one_by_one(1),
         answer=looked.answer,
         stack="sentences",
     )
@@ -45,7 +45,8 @@ def trace_levels(run: Run, asked: str) -> Traced:
 
 def weights_of_levels(question: Question) -> Reading:
     """Read by each word's share of the whole look: its sentence's, times its own within it."""
-    looked = look(question.run, question.asked)
+    assert question.hierarchy is not None
+    looked = words_of(question.tokenizer, question.hierarchy.attention())
     shares = _by_token(looked, len(question.ids))[None]
     told = "weights: a word's share of its sentence's look, times the sentence's share"
     return Reading("weights", merged(shares, question.words), told)

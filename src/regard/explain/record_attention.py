@@ -1,6 +1,7 @@
-"""Listening: what a model's taps on attention say while it runs over one text."""
+"""Record the weights that flow through a model's taps on attention while it reads one text."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -9,36 +10,47 @@ from torch import Tensor, nn
 
 from regard.layers.embedding import Embedding
 from regard.layers.tap import Tap, listen
-from regard.run import Run
 
 TAPS = "weights"
 """What every tap on attention is called."""
+Stacks = dict[str, NDArray[np.float32]]
+"""By stack: layer, head, row, column."""
 
 
-def hear(run: Run, batch: Any) -> tuple[list[list[int]], dict[str, NDArray[np.float32]]]:  # noqa: ANN401
-    """Run the model over one text: the ids of every reading, and the weights of every stack."""
-    read: list[list[int]] = []
+class Recorded(NamedTuple):
+    """What one forward pass read, and where it attended."""
 
-    def hear(_part: nn.Module, given: tuple[Tensor, ...]) -> None:
-        read.append(given[0][0].tolist())
+    ids: list[list[int]]
+    """Of every call of an embedding, in order."""
+    stacks: Stacks
 
-    model = run.model.eval()
-    readings = [part for part in model.modules() if isinstance(part, Embedding)]
-    hooks = [part.register_forward_pre_hook(hear) for part in readings]
+
+def record_attention(model: nn.Module, forward: Callable[[], Tensor]) -> Recorded:
+    """Record the ids that are read and the weights of every stack during one forward pass."""
+    ids: list[list[int]] = []
+
+    def record(_part: nn.Module, given: tuple[Tensor, ...]) -> None:
+        ids.append(given[0][0].tolist())
+
+    model.eval()
+    embeddings = [part for part in model.modules() if isinstance(part, Embedding)]
+    hooks = [part.register_forward_pre_hook(record) for part in embeddings]
     attends = any(isinstance(part, Tap) for part in model.modules())
     try:
-        with torch.inference_mode(), listen(model, *([TAPS] if attends else [])) as heard:
-            run.task.states(model, batch)
+        with torch.inference_mode(), listen(model, *([TAPS] if attends else [])) as recorded:
+            forward()
     finally:
         for hook in hooks:
             hook.remove()
     stacks: dict[str, list[Tensor]] = {}
-    for name, calls in heard.items():
+    for name, calls in recorded.items():
         if calls:
             weights = calls[0][0]
             heads = weights if weights.dim() == 3 else weights[None]  # a pointer is one head
             stacks.setdefault(stack_of(name), []).append(heads)
-    return read, {stack: torch.stack(all_).float().numpy() for stack, all_ in stacks.items()}
+    return Recorded(
+        ids, {stack: torch.stack(layers).float().numpy() for stack, layers in stacks.items()}
+    )
 
 
 def stack_of(tap: str) -> str:

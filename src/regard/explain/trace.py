@@ -14,15 +14,16 @@ otherwise by the fused kernel, which is proven equal. Heads are never averaged u
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.batch import Batch
 from regard.errors import UsageError
-from regard.explain.record_attention import hear
-from regard.models.transformer import Transformer
+from regard.explain.record_attention import Stacks, record_attention
 from regard.run import Run
+from regard.tasks.question import one_by_one
 
 OF_ITSELF = frozenset({"encoder", "self"})
 """Stacks in which a text looks at itself: rows and columns are the same words."""
@@ -65,8 +66,8 @@ class Trace:
             source=tuple("".join(self.source[p]) for p in self.source_words),
             target=tuple("".join(self.target[p]) for p in self.target_words),
             weights=merged,
-            source_words=singly(len(self.source_words)),
-            target_words=singly(len(self.target_words)),
+            source_words=one_by_one(len(self.source_words)),
+            target_words=one_by_one(len(self.target_words)),
             sinks=tuple(sorted(sinks)),
             ids=(),
         )
@@ -124,16 +125,9 @@ def trace_all(run: Run, asked: str, target: str | None = None, *, go_on: bool = 
     ``target`` gives a translator's answer instead of its own; ``go_on`` lets a language model go
     on with the text and records what it wrote as well.
     """
-    if not asked.strip():
-        raise UsageError("there must be a text to look at. Got an empty one.", "Give some words.")
-    if isinstance(run.model, Transformer):
-        return _trace_written(run, asked, target)
-    if target is not None:
-        raise UsageError(
-            f"only a translation has a target. Got one for a run of {run.recipe.task}.",
-            "Leave the target out.",
-        )
-    return _trace_read(run, asked, go_on=go_on)
+    answer, batch = run.task.answer_batch(run.model, asked, target, go_on=go_on)
+    looks = trace_batch(run, batch)
+    return Traced(answer, {name: replace(t, answer=answer) for name, t in looks.items()})
 
 
 def no_looks(run: Run) -> UsageError:
@@ -144,112 +138,25 @@ def no_looks(run: Run) -> UsageError:
     )
 
 
-def looks_within(run: Run) -> bool:
-    """Whether the body of a model of one text attends."""
-    return run.recipe.model.mixer.kind == "attention" and hasattr(run.model, "body")
-
-
-def singly(count: int) -> tuple[slice, ...]:
-    """Let every piece be a word."""
-    return tuple(slice(n, n + 1) for n in range(count))
-
-
-def fitting(run: Run, asked: str) -> Any:  # noqa: ANN401 - a batch, which only tasks can make
-    """Put a text as the run's task reads it; one that does not fit is refused."""
-    return run.task.asked(asked)
-
-
-# ── an encoder and a decoder ─────────────────────────────────────────────────────────────────────
-
-
-class Sides(NamedTuple):
-    """Source and target of a translation as ids, the token of ending last in both."""
-
-    source: list[int]
-    target: list[int]
-    answer: str
-
-
-def translated(run: Run, source: str, target: str | None) -> Sides:
-    """Translate a text, or take a translation as given; the ids are those that were written."""
-    try:
-        answered = run.task.answer(run.model, [source])[0]
-    except UsageError as error:
-        raise UsageError(error.problem, "Explain a part of it.") from error
-    text = answered.text if target is None else target
-    sides = run.task.encode([(source, text)])[0]
-    written = list(sides[1])
-    if target is None and answered.ids:
-        written = [*answered.ids, written[-1]]
-    most = run.recipe.text.max_length
-    if len(written) > most:
-        raise UsageError(
-            f"a target must fit the model's positions. Got {len(written)} tokens; this model "
-            f"writes at most {most}.",
-            "Give a shorter target.",
-        )
-    return Sides(list(sides[0]), written, text)
-
-
-def _trace_written(run: Run, asked: str, target: str | None) -> Traced:
-    sides = translated(run, asked, target)
-    looks, answer = trace_rows(run, (sides.source, sides.target)), sides.answer
-    return Traced(answer, {name: replace(t, answer=answer) for name, t in looks.items()})
-
-
-def trace_rows(run: Run, row: tuple[list[int], ...]) -> dict[str, Trace]:
-    """Record every look over one encoded example, as the store keeps it."""
-    read, heard = hear(run, run.task.pad([row]))
-    if not isinstance(run.model, Transformer):
-        return _within_one_text(run, read[0], heard)
-    source, target = row[0], row[1]
+def trace_batch(run: Run, batch: Batch) -> dict[str, Trace]:
+    """Record every look over one example, put as its task puts it."""
+    ids, stacks = record_attention(run.model, lambda: run.task.states(run.model, batch))
+    if not run.task.writes_target:
+        return _within_one_text(run, ids[0], stacks)
+    source, target = (field.ids[0].tolist() for field in batch.fields)
     looks: dict[str, Trace] = {}
-    for stack in (name for name in ("cross", "pointer", "encoder", "decoder") if name in heard):
-        columns = read[1] if stack == "decoder" else source
+    for stack in (name for name in ("cross", "pointer", "encoder", "decoder") if name in stacks):
+        columns = ids[1] if stack == "decoder" else source
         rows = source if stack == "encoder" else target
-        looks[stack] = _placed(run, stack, heard[stack], columns, rows)
+        looks[stack] = _placed(run, stack, stacks[stack], columns, rows)
     return looks
 
 
-# ── one text ─────────────────────────────────────────────────────────────────────────────────────
-
-
-def _trace_read(run: Run, asked: str, *, go_on: bool) -> Traced:
-    answer, batch = _answer(run, asked), fitting(run, asked)
-    if go_on:
-        answer, batch = _gone_on(run, asked)
-    read, heard = hear(run, batch)
-    looks = _within_one_text(run, read[0], heard)
-    return Traced(answer, {name: replace(t, answer=answer) for name, t in looks.items()})
-
-
-def _within_one_text(
-    run: Run, read: list[int], heard: dict[str, NDArray[np.float32]]
-) -> dict[str, Trace]:
+def _within_one_text(run: Run, ids: list[int], stacks: Stacks) -> dict[str, Trace]:
     """Put words beside the looks at one text, its looks at itself first."""
-    order = sorted(heard, key=lambda stack: stack != "self")
-    fits = [stack for stack in order if heard[stack].shape[-1] == len(read)]
-    return {stack: _placed(run, stack, heard[stack], read, read) for stack in fits}
-
-
-def _gone_on(run: Run, asked: str) -> tuple[str, Any]:
-    """Let a language model go on, and read prompt and continuation at once."""
-    if run.recipe.task != "language-modelling":
-        raise UsageError(
-            f"only a language model goes on with a text. This is a run of {run.recipe.task}.",
-            "Leave --continue out.",
-        )
-    answered = run.task.answer(run.model, [asked])[0]
-    (ids,) = run.task.encode([(asked,)])[0]
-    whole = [*ids[:-1], *answered.ids][: run.recipe.text.max_length - 1]
-    return answered.text, run.task.pad([([*whole, ids[-1]],)])
-
-
-def _answer(run: Run, asked: str) -> str:
-    try:
-        return run.task.answer(run.model, [asked], quick=True, cut=True)[0].text
-    except UsageError:  # a text can be looked at that asks nothing, such as one without a mask
-        return ""
+    order = sorted(stacks, key=lambda stack: stack != "self")
+    fits = [stack for stack in order if stacks[stack].shape[-1] == len(ids)]
+    return {stack: _placed(run, stack, stacks[stack], ids, ids) for stack in fits}
 
 
 def _placed(
@@ -272,7 +179,7 @@ def _placed(
         else tuple(tokenizer.tokens(rows)),
         weights=weights,
         source_words=looked,
-        target_words=singly(hops)
+        target_words=one_by_one(hops)
         if stack == "pool"
         else tuple(word.tokens for word in tokenizer.words(rows)),
         own=own,

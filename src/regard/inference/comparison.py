@@ -168,7 +168,7 @@ def _pairs(one: Group, other: Group) -> list[Pair]:
 
 def _by_example(one: Group, other: Group) -> dict[str, Chance]:
     """Compare answers one by one; a group's score of an example is the mean over its seeds."""
-    if one.runs[0].recipe.task == "translation":
+    if one.runs[0].task.corpus_metric:
         # A corpus score is no mean over examples, so one seed of each must speak for its group.
         first, second = (group.runs[0].answers for group in (one, other))
         if not first or len(first) != len(second):

@@ -23,9 +23,8 @@ from regard.draw.picture import Picture
 from regard.errors import UsageError
 from regard.explain.alignment import Look
 from regard.explain.documents import document_picture, draws_documents, faithfulness, told_mean
-from regard.explain.trace import Trace, looks_within, trace
+from regard.explain.trace import Trace, trace
 from regard.files import write_whole
-from regard.models.transformer import Transformer
 from regard.report.costs import run_facts
 from regard.report.sample_captions import WRITTEN_WORDS, novelty_facts
 from regard.report.searches import searches_of
@@ -150,14 +149,13 @@ def _name(metric: str) -> str:
 
 def _recipe(run: Run) -> list[tuple[str, str]]:
     model, training = run.recipe.model, run.recipe.training
-    translates = isinstance(run.model, Transformer)
     labels = run.recipe.data.labels
     return [
         ("task", run.recipe.task),
         ("tokenizer", f"{run.recipe.text.tokenizer}, {run.tokenizer.size:,} tokens"),
         ("width", str(model.width)),
         ("blocks", f"{model.depth} read, {model.decoder_depth} write")
-        if translates
+        if run.task.writes_target
         else ("blocks", str(model.depth)),
         ("mixer", f"{model.mixer.kind}"),
         ("position", model.position.kind),
@@ -258,7 +256,7 @@ def _document(run: Run) -> DocumentPicture | None:
 def _attention(run: Run) -> Attention | None:
     if draws_documents(run):
         return None
-    if not isinstance(run.model, Transformer) and not looks_within(run):
+    if not run.task.writes_target and run.recipe.model.mixer.kind != "attention":
         return None
     for text in (re.sub(r"\[(CLS|SEP)\]", " ", sample.source) for sample in _samples(run)):
         if not 0 < len(text.split()) <= MOST_DRAWN:

@@ -22,6 +22,7 @@ from regard.data.stream import AnyStream, Stream
 from regard.errors import DataError, UsageError
 from regard.recipe.recipe import Recipe
 from regard.tasks.losses import Loss
+from regard.tasks.question import AnsweredBatch, Inquiry, Question, TextAttention
 from regard.text import special
 from regard.text.tokenizer import Tokenizer
 
@@ -97,6 +98,16 @@ class Task(ABC):
     """The metric that chooses the best model."""
     baseline: str
     """What the plain baseline is, in words that follow "the baseline is"."""
+    writes_target = False
+    """Whether a second text is written from the first, by an encoder and a decoder."""
+    continues_text = False
+    has_labels = False
+    corpus_metric = False
+    """Whether the metric is of all answers together (BLEU), not a mean over examples."""
+    long_texts = False
+    """Whether documents of any length are expected."""
+    pruning_examples = 400
+    """How many examples each pruned model is measured on by ``regard heads``."""
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
         self.recipe, self.tokenizer = recipe, tokenizer
@@ -212,6 +223,90 @@ class Task(ABC):
                 "Take a part of the text.",
             )
         return self.pad(rows)
+
+    def answer_batch(
+        self,
+        model: Any,  # noqa: ANN401
+        text: str,
+        target: str | None = None,
+        *,
+        go_on: bool = False,
+    ) -> AnsweredBatch:
+        """Answer a text, and put it as the model reads it, with the answer if that is written.
+
+        ``target`` is taken as the answer where one is written; ``go_on`` lets a language model go
+        on with the text.
+        """
+        return self._answer_batch(model, self._checked(Inquiry(text, target, go_on=go_on)))
+
+    def question(
+        self,
+        model: Any,  # noqa: ANN401
+        text: str,
+        target: str | None = None,
+        *,
+        label: str | None = None,
+        go_on: bool = False,
+        pieces: bool = False,
+    ) -> Question:
+        """Say what there is to explain about the answer to a text.
+
+        ``target`` asks about another written answer than the model's own; ``label`` about another
+        label than the likeliest; ``go_on`` about what a language model writes next instead of the
+        last word given; ``pieces`` scores tokens instead of words.
+        """
+        inquiry = Inquiry(text, target, label=label, go_on=go_on, pieces=pieces)
+        return self._question(model, self._checked(inquiry))
+
+    def _checked(self, inquiry: Inquiry) -> Inquiry:
+        """Refuse to explain an empty text, or what an answer of this task does not have."""
+        task = self.recipe.task
+        if not inquiry.text.strip():
+            raise UsageError(
+                "there must be a text to explain. Got an empty one.", "Give some words."
+            )
+        if inquiry.target is not None and not self.writes_target:
+            raise UsageError(
+                f"only a sequence-to-sequence task takes a target. This is a run of {task}.",
+                "Leave the target out.",
+            )
+        if inquiry.label is not None and not self.has_labels:
+            raise UsageError(
+                f"only a classifier has labels. This is a run of {task}.", "Leave --label out."
+            )
+        if inquiry.go_on and not self.continues_text:
+            raise UsageError(
+                f"only a language model goes on with a text. This is a run of {task}.",
+                "Leave --continue out.",
+            )
+        return inquiry
+
+    def _answer_batch(self, model: Any, inquiry: Inquiry) -> AnsweredBatch:  # noqa: ANN401
+        try:
+            answer = self.answer(model, [inquiry.text], quick=True, cut=True)[0].text
+        except UsageError:  # it asks nothing, such as one without a mask, but can still be read
+            answer = ""
+        return AnsweredBatch(answer, self.asked(inquiry.text))
+
+    def _question(self, model: Any, inquiry: Inquiry) -> Question:  # noqa: ANN401
+        raise UsageError(
+            f"an attribution needs a number to explain. A run of {self.recipe.task} with this "
+            "objective gives none for a text.",
+            "Show its attention weights instead: --reading weights.",
+        )
+
+    def text_attention(self, model: Any, text: str) -> TextAttention | None:  # noqa: ANN401
+        """Record the attention of hops or sentences over a text; None for a model without them."""
+        return None
+
+    def explanation_notes(self, text: str) -> tuple[str, ...]:
+        """Say what an explanation of the model's answer to a text leaves out."""
+        return ()
+
+    def traced_rows(self, examples: Sequence[Texts]) -> list[tuple[list[int], ...]]:
+        """Encode examples so that :meth:`pad` takes them; long ones are cut to what is read."""
+        most = self.recipe.text.max_length - 1
+        return [tuple(list(f)[:most] for f in row) for row in self.encode(list(examples))]
 
     @abstractmethod
     def loss(self, model: Any, batch: Batch) -> Loss:  # noqa: ANN401

@@ -22,6 +22,8 @@ class Translation(TextToText):
     fields = texts = 2
     metric = "bleu"
     baseline = "copying the source"
+    corpus_metric = True
+    pruning_examples = 64
 
     def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
         """Both sides, each closed by the token of ending."""

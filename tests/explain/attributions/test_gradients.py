@@ -6,9 +6,13 @@ import torch
 
 import regard
 from regard.explain.attributions import gradients
-from regard.explain.attributions.asking import question
 from regard.explain.attributions.attribute import read
 from regard.models.han import side_by_side, unfold
+
+
+def question(run, *text, **options):
+    return run.task.question(run.model, *text, **options)
+
 
 DOCUMENTS = pytest.mark.parametrize("kind", ["han", "context", "hops"])
 TEXT = "I and my friends found the lovely book and the plot of it weak. We came. It rained."
@@ -26,11 +30,11 @@ def asked(explained, kind):
 
 def slope_along_a_row(asked, id, step=1e-5):
     """Change one token's row of the table a little, and see how the answer changes."""
-    row, ends = asked.run.model.body.reading.table.data[id], []
+    row, ends = asked.model.body.reading.table.data[id], []
     kept = row.clone()
     for share in (1 - step, 1 + step):
         row.copy_(share * kept)
-        ends.append(asked.numbers([list(asked.ids)])[0, 0])
+        ends.append(asked.evaluate([list(asked.ids)])[0, 0])
     row.copy_(kept)
     return (ends[1] - ends[0]) / (2 * step)
 
@@ -38,7 +42,7 @@ def slope_along_a_row(asked, id, step=1e-5):
 @DOCUMENTS
 def test_gradient_times_input_is_the_slope_along_each_tokens_row(asked, kind):
     scores = read(asked, "gradient").scores[0]
-    special = asked.run.tokenizer.is_special
+    special = asked.tokenizer.is_special
     once = [n for n, id in enumerate(asked.ids) if asked.ids.count(id) == 1 and not special(id)]
     assert len(once) > 7  # and these tell a token's place: the others only add up
     for id in {id for id in asked.ids if not special(id)}:
@@ -50,26 +54,26 @@ def test_gradient_times_input_is_the_slope_along_each_tokens_row(asked, kind):
 @pytest.mark.parametrize("kind", ["han", "context"])
 def test_the_sentences_are_read_in_several_groups_and_another_order(asked, kind):
     ids = torch.tensor([asked.ids])
-    unfolded = unfold(ids, torch.tensor([len(asked.ids)]), marks=asked.run.model.marks)
+    unfolded = unfold(ids, torch.tensor([len(asked.ids)]), marks=asked.model.marks)
     assert [group.tolist() for group in side_by_side(unfolded)] == [[1, 2], [0]]
 
 
 @DOCUMENTS
 def test_integrated_gradients_add_up_whatever_is_asked_at_once(asked, kind, monkeypatch):
-    whole = asked.numbers([list(asked.ids)])[0]
+    whole = asked.evaluate([list(asked.ids)])[0]
     _, empty = gradients._along(asked, [0.0], [0.0])
     together = read(asked, "integrated").scores
     assert together.sum() == pytest.approx(float(whole[0] - empty[0]), abs=0.011)
-    monkeypatch.setattr(gradients, "ASKED_AT_ONCE", 5 * len(asked.ids))
+    monkeypatch.setattr(gradients, "TOKENS_AT_ONCE", 5 * len(asked.ids))
     np.testing.assert_allclose(read(asked, "integrated").scores, together, atol=1e-9)
 
 
 @DOCUMENTS
 def test_a_text_of_empty_words_is_one_whose_rows_are_zero(asked, kind):
     _, empty = gradients._along(asked, [0.0], [0.0])
-    table = asked.run.model.body.reading.table.data
-    table[[id for id in asked.ids if not asked.run.tokenizer.is_special(id)]] = 0.0
-    assert empty[0] == pytest.approx(asked.numbers([list(asked.ids)])[0, 0], rel=1e-9)
+    table = asked.model.body.reading.table.data
+    table[[id for id in asked.ids if not asked.tokenizer.is_special(id)]] = 0.0
+    assert empty[0] == pytest.approx(asked.evaluate([list(asked.ids)])[0, 0], rel=1e-9)
 
 
 @DOCUMENTS

@@ -7,10 +7,14 @@ import torch
 from regard.errors import UsageError
 from regard.explain.alignment import Look
 from regard.explain.attributions import gradients
-from regard.explain.attributions.asking import question
 from regard.explain.attributions.attention import rolled_up
 from regard.explain.attributions.attribute import READINGS, read, trusted
 from regard.explain.trace import trace_all
+
+
+def question(run, *text, **options):
+    return run.task.question(run.model, *text, **options)
+
 
 DOCUMENT = "We came late. I found the book and the plot fine. It rained."
 TEXTS = {
@@ -32,7 +36,7 @@ def test_integrated_gradients_add_up_to_the_difference(explained, kind):
     asked = question(explained(kind), TEXTS[kind])
     found = read(asked, "integrated")
     assert found.scores.shape == (len(asked.answers), len(asked.words))
-    whole = asked.numbers([list(asked.ids)])[0]
+    whole = asked.evaluate([list(asked.ids)])[0]
     _, empty = gradients._along(asked, [0.0], [0.0])
     np.testing.assert_allclose(
         found.scores.sum(1), whole - empty, atol=0.011 * max(1, abs(whole - empty).max())
@@ -109,7 +113,7 @@ def test_without_attention_the_other_readings_work(explained):
     asked = question(explained("recurrent"), TEXTS["recurrent"])
     for name in READINGS:
         if name in ("weights", "rollout"):
-            with pytest.raises(UsageError, match="mixes by recurrent"):
+            with pytest.raises(UsageError, match="This model has none"):
                 read(asked, name)
         else:
             assert np.abs(read(asked, name).scores).max() > 0
@@ -127,7 +131,7 @@ def test_faithfulness_stands_with_every_reading(explained):
     asked = question(explained("label"), TEXTS["label"])
     for name in READINGS:
         found = trusted(asked, read(asked, name))
-        whole = float(asked.numbers([list(asked.ids)], ask=asked.chance)[0])
+        whole = float(asked.evaluate([list(asked.ids)], score=asked.probability)[0])
         assert found.comprehensiveness.whole == pytest.approx(whole)
         assert "So " in found.in_words("good")
 

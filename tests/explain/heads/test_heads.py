@@ -16,6 +16,7 @@ from regard.explain.heads.masks import (
 )
 from regard.explain.heads.roles import RoleCounts, roles_across, roles_of_itself
 from regard.explain.trace import Trace
+from regard.text import special
 
 TEXT = "the book and the plot are fine"
 
@@ -120,7 +121,10 @@ def test_an_alignment_head_looks_where_the_word_is_needed():
     assert counts.played()[HeadName("self", 0, 0)]["alignment"].share == pytest.approx(4 / 5)
 
 
-@pytest.mark.parametrize("kind", ["label", "translation", "language"])
+WRITERS = ("translation", "denoising")
+
+
+@pytest.mark.parametrize("kind", ["label", *WRITERS, "language"])
 def test_a_run_is_analysed_from_its_own_split(explained, kind):
     run = explained(kind)
     found = analyse(run, ["valid"])
@@ -134,8 +138,18 @@ def test_a_run_is_analysed_from_its_own_split(explained, kind):
         told["pruning"]["random_order"][-1]
     )
     stacks = {head["stack"] for head in told["heads"]}
-    assert stacks == ({"cross", "encoder", "decoder"} if kind == "translation" else {"self"})
+    assert stacks == ({"cross", "encoder", "decoder"} if kind in WRITERS else {"self"})
     if kind == "translation":
         cross = next(head for head in told["heads"] if head["stack"] == "cross")
         assert "alignment" in cross["shares"]
     assert len(found.lines()) == 2 + len(told["heads"]) + len(scores)
+
+
+def test_a_denoiser_is_analysed_on_documents_with_gaps(explained):
+    task = explained("denoising").task
+    documents = [("the book and the plot are fine",), ("the hero is weak",)]
+    rows = task.traced_rows(documents)
+    assert rows == task.traced_rows(documents)
+    for read, written in rows:
+        assert special.MASK in read and special.MASK not in written
+        assert read[-1] == written[-1] == special.END

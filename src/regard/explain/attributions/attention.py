@@ -10,14 +10,11 @@ halves twice, at its own past and at the source; what it shows is the share that
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.errors import UsageError
 from regard.explain.alignment import Look
 from regard.explain.attributions.attribution import Reading, merged
-from regard.explain.attributions.question import Question
-from regard.explain.record_attention import hear
-from regard.explain.trace import no_looks
-
-Stacks = dict[str, NDArray[np.float32]]
-"""By stack: layer, head, row, column."""
+from regard.explain.record_attention import Stacks, record_attention
+from regard.tasks.question import Question
 
 
 def weights(question: Question, look: Look | None = None) -> Reading:
@@ -75,9 +72,12 @@ def _through_a_decoder(stacks: Stacks, encoder: NDArray[np.float64] | None) -> N
 
 
 def _heard(question: Question) -> Stacks:
-    _, stacks = hear(question.run, question.batch)
+    stacks = record_attention(question.model, question.forward).stacks
     if not stacks:
-        raise no_looks(question.run)
+        raise UsageError(
+            "raw weights and rollout need attention. This model has none.",
+            "Take --reading gradient, integrated or occlusion.",
+        )
     return stacks
 
 
@@ -89,7 +89,7 @@ def _readers(question: Question, stacks: Stacks) -> NDArray[np.float64]:
     """Say which states speak; a pool that looks says so itself."""
     if "pool" in stacks:
         return stacks["pool"][0, 0].mean(axis=0, keepdims=True).astype(np.float64)
-    return question.readers
+    return question.predicting
 
 
 def _columns(question: Question, seen: NDArray[np.floating]) -> NDArray[np.float64]:

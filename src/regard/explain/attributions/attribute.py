@@ -8,10 +8,9 @@ from regard.explain.attributions.attention import rollout, weights
 from regard.explain.attributions.attribution import Reading
 from regard.explain.attributions.gradients import gradient, integrated
 from regard.explain.attributions.occlusion import occlusion
-from regard.explain.attributions.question import Question
 from regard.explain.erasure import DRAWS, Faithfulness, erase
 from regard.explain.levels import weights_of_levels
-from regard.models.han import Han
+from regard.tasks.question import Question
 
 READINGS = {
     "weights": "where the states that speak looked: raw attention",
@@ -25,7 +24,7 @@ SEED = 1
 
 def read(question: Question, name: str, look: Look | None = None) -> Reading:
     """Read a question in one of the ways of :data:`READINGS`."""
-    levels = isinstance(question.run.model, Han)
+    levels = question.hierarchy is not None
     if name == "weights":
         return weights_of_levels(question) if levels else weights(question, look)
     if name == "rollout" and levels:
@@ -54,7 +53,7 @@ def trusted(
             question.without([word for word, stays in zip(words, mask, strict=True) if not stays])
             for mask in kept
         ]
-        return question.numbers(rows, ask=question.chance)
+        return question.evaluate(rows, score=question.probability)
 
     scores, generator = reading.of_words()[words], np.random.default_rng(seed)
     return erase(probabilities, scores, generator=generator, draws=draws)

@@ -22,15 +22,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.explain.attributions.attribution import Reading, merged
-from regard.explain.attributions.question import ASKED_AT_ONCE, Question
 from regard.layers.embedding import Embedding
-from regard.models.han import Han, side_by_side, unfold
+from regard.tasks.question import TOKENS_AT_ONCE, Positions, Question
 
 FIRST_STEPS, MOST_STEPS = 32, 256
 CLOSE = 0.01  # of the difference, or of one where that is smaller
-
-Places = tuple[Tensor, Tensor]
-"""Of each state that a reading gives: which row of the batch, and which place of its text."""
 
 
 def gradient(question: Question) -> Reading:
@@ -42,7 +38,7 @@ def gradient(question: Question) -> Reading:
 
 def integrated(question: Question) -> Reading:
     """Read by integrated gradients, with as many steps as it takes to be complete."""
-    whole = question.numbers([list(question.ids)])[0]
+    whole = question.evaluate([list(question.ids)])[0]
     _, empty = _along(question, [0.0], [0.0])
     steps, gap = FIRST_STEPS, np.inf
     while True:
@@ -79,7 +75,7 @@ def _along(
     Comes with the answers at the first of the points.
     """
     ids = list(question.ids)
-    at_once = max(1, ASKED_AT_ONCE // len(ids))
+    at_once = max(1, TOKENS_AT_ONCE // len(ids))
     total = np.zeros((len(question.answers), len(ids)))
     first: NDArray[np.float64] | None = None
     for begin in range(0, len(shares), at_once):
@@ -87,7 +83,7 @@ def _along(
         counts = torch.as_tensor(np.asarray(weights[begin : begin + at_once], dtype=np.float64))
         gates = some[:, None].repeat(1, len(ids)).requires_grad_()
         with torch.enable_grad(), _gated(question, gates):
-            numbers = question.ask([ids] * len(some)).double()
+            numbers = question.score([ids] * len(some)).double()
         first = numbers[0].detach().numpy() if first is None else first
         for answer in range(len(total)):
             (slope,) = torch.autograd.grad(counts @ numbers[:, answer], gates, retain_graph=True)
@@ -99,8 +95,8 @@ def _along(
 @contextmanager
 def _gated(question: Question, gates: Float[Tensor, "row place"]) -> Iterator[None]:
     """Let every word of the text enter the model as far as its gate is open."""
-    model = question.run.model
-    calls = iter(_reads(question, len(gates)))
+    model = question.model
+    calls = iter(_calls(question, len(gates)))
     words = torch.zeros(len(question.ids), dtype=torch.bool)
     for word in question.erasable:
         words[question.words[word]] = True
@@ -131,20 +127,11 @@ def _gated(question: Question, gates: Float[Tensor, "row place"]) -> Iterator[No
             one.remove()
 
 
-def _reads(question: Question, rows: int) -> list[Places]:
-    """Say what a model reads of ``rows`` copies of the text, reading by reading; others come after.
-
-    Most models read a text at once; a hierarchical network reads one group of sentences at a time.
-    """
-    model, length = question.run.model, len(question.ids)
-    if not isinstance(model, Han):
-        return [(torch.arange(rows)[:, None], torch.arange(length)[None])]
-    ids = torch.tensor(question.ids).expand(rows, -1)
-    unfolded = unfold(ids, torch.full((rows,), length), marks=model.marks)
-    return [
-        (unfolded.document[group, None], unfolded.at[group, : int(unfolded.lengths[group].max())])
-        for group in side_by_side(unfolded)
-    ]
+def _calls(question: Question, rows: int) -> list[Positions]:
+    """Say what each call of the embedding reads of ``rows`` copies of the text, others after it."""
+    if question.hierarchy is not None:
+        return question.hierarchy.calls(rows)
+    return [Positions(torch.arange(rows)[:, None], torch.arange(len(question.ids))[None])]
 
 
 @torch.no_grad()

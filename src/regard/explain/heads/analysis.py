@@ -9,7 +9,6 @@ import numpy as np
 from torch import Tensor
 
 from regard.errors import UsageError
-from regard.explain.attributions.asking import question
 from regard.explain.attributions.occlusion import occlusion
 from regard.explain.heads.masks import (
     HeadName,
@@ -19,13 +18,11 @@ from regard.explain.heads.masks import (
     without_heads,
 )
 from regard.explain.heads.roles import Played, RoleCounts, roles_across, roles_of_itself
-from regard.explain.trace import Trace, no_looks, trace_rows
+from regard.explain.trace import Trace, no_looks, trace_batch
 from regard.inference.predictor import Predictor
 from regard.run import Run
 
-LOOKED_AT, LOST_ON, ALIGNED, POINTS = 200, 64, 24, 10
-MEASURED = {"translation": 64, "summarization": 32}
-MEASURED_ELSE = 400
+READ, LOOKED_AT, LOST_ON, ALIGNED, POINTS = 400, 200, 64, 24, 10
 Examples = Sequence[tuple[str, ...]]
 
 
@@ -106,18 +103,17 @@ def analyse(run: Run, files: Sequence[str]) -> HeadAnalysis:
     if not names:
         raise no_looks(run)
     split = files[0] if len(files) == 1 and files[0] in ("train", "valid", "test") else None
-    most = max(LOOKED_AT, MEASURED_ELSE)
     predictor = Predictor(run)
     examples = list(
-        predictor.examples(split=split or "test", files=() if split else files, most=most)
+        predictor.examples(split=split or "test", files=() if split else files, most=READ)
     )
     if not examples:
         raise UsageError("there must be texts to look at. Got none.", "Name a file that has some.")
-    rows = _fitting(run, examples)
+    rows = run.task.traced_rows(examples)
     roles = _roles(run, examples, rows)
     weight = importance(run.model.eval(), _losses(run, rows[:LOST_ON]))
     told = {name: roles.get(name, {}) for name in names if name in roles}
-    measured = examples[: MEASURED.get(run.recipe.task, MEASURED_ELSE)]
+    measured = examples[: run.task.pruning_examples]
     return HeadAnalysis(
         str(run.folder),
         min(len(rows), LOOKED_AT),
@@ -128,15 +124,6 @@ def analyse(run: Run, files: Sequence[str]) -> HeadAnalysis:
     )
 
 
-def _fitting(run: Run, examples: Examples) -> list[tuple[list[int], ...]]:
-    """Encode examples; what is longer than the model reads is cut, or left out of a translation."""
-    most = run.recipe.text.max_length
-    rows = run.task.encode([tuple(one) for one in examples])
-    if run.recipe.task in ("translation", "summarization"):
-        return [row for row in rows if all(len(field) <= most for field in row)]
-    return [tuple(list(field)[: most - 1] for field in row) for row in rows]
-
-
 def _roles(
     run: Run, examples: Examples, rows: list[tuple[list[int], ...]]
 ) -> dict[HeadName, dict[str, Played]]:
@@ -144,7 +131,7 @@ def _roles(
     frequency.update(id for row in rows for id in row[0] if len(row) > 1)
     counts = RoleCounts()
     for number, row in enumerate(rows[:LOOKED_AT]):
-        for trace in trace_rows(run, row).values():
+        for trace in trace_batch(run, run.task.pad([row])).values():
             if trace.stack == "cross":
                 counts.add(trace, roles_across(trace, _aligned(run, examples, number)))
             elif trace.stack != "pool":
@@ -156,7 +143,10 @@ def _aligned(run: Run, examples: Examples, number: int) -> np.ndarray | None:
     """Which source word each written word needs most, by leaving out; for some texts only."""
     if number >= ALIGNED:
         return None
-    return occlusion(question(run, *examples[number][:2])).scores
+    try:
+        return occlusion(run.task.question(run.model, *examples[number][:2])).scores
+    except UsageError:  # a plain document asks a denoiser nothing
+        return None
 
 
 def _rarity(trace: Trace, frequency: Counter[int]) -> list[int]:

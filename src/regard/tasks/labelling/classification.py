@@ -61,6 +61,18 @@ class Classification(Labelled):
     def ask(self, text: str) -> Texts:
         return (text,)
 
+    def explanation_notes(self, text: str) -> tuple[str, ...]:
+        """Say how much of a long text was read, too."""
+        notes, overlong = super().explanation_notes(text), self.recipe.text.overlong
+        (ids,) = self.tokenizer.encode_batch([text])
+        row = self.asked(text).fields[1].ids[0].tolist()
+        read = sum(not self.tokenizer.is_special(id) for id in row)
+        if overlong == "leave-out" or read >= len(ids):
+            return notes
+        parts = {"head": "the beginning", "head-tail": "the beginning and the end"}
+        part = parts.get(overlong, "the first window")
+        return (f"Of the text's {len(ids):,} tokens {read:,} were read: {part}.", *notes)
+
     def segments(self, ids: Int[Tensor, "row position"]) -> Int[Tensor, "row position"] | None:
         return None
 

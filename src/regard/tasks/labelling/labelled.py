@@ -33,7 +33,9 @@ from regard.tasks.labelling.forward_passes import passes_of
 from regard.tasks.labelling.label_set import completed, wrong_label
 from regard.tasks.labelling.labels import labels_from_recipe
 from regard.tasks.labelling.overlong import Fitted, drawn
+from regard.tasks.labelling.question import label_question, text_attention
 from regard.tasks.losses import Loss
+from regard.tasks.question import Inquiry, Question, TextAttention
 from regard.tasks.task import Answered, Examples, Measured, Sample, Task, Texts
 from regard.text import special
 from regard.text.from_recipe import dropout_from_recipe
@@ -60,6 +62,7 @@ class Labelled(Task):
         "a bag of word n-grams with naive-Bayes-weighted logistic regression (Wang and Manning "
         "2012), learned from the same examples"
     )
+    has_labels = True
     cut_by: tuple[str, ...] = ()  # what else decides how texts are cut into ids
     trust: float
     """How much examples count for the baseline against the pull to zero."""
@@ -202,6 +205,21 @@ class Labelled(Task):
     def states(self, model: Reader, batch: Batch) -> Tensor:
         ids, lengths = batch.fields[1]
         return model(ids, lengths=lengths, segments=self.segments(ids))
+
+    def _question(self, model: Reader, inquiry: Inquiry) -> Question:
+        return label_question(self, self.labels, model, inquiry)
+
+    def text_attention(self, model: Reader, text: str) -> TextAttention | None:
+        settings = self.recipe.model
+        if settings.documents.read != "sentences" and settings.head.pooling != "hops":
+            return None
+        return text_attention(self, self.labels, model, text)
+
+    def explanation_notes(self, text: str) -> tuple[str, ...]:
+        """Say whether the bag of n-grams, which is not explained, takes part in the answer."""
+        if not self.recipe.decoding.baseline_weight:
+            return ()
+        return ("This is the network alone; the run answers together with the bag of n-grams.",)
 
     def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
         return self.ensemble.learn(source)

@@ -29,7 +29,9 @@ from regard.recipe.model import AttentionSettings
 from regard.recipe.recipe import Recipe
 from regard.tasks.language.continuation import Continuation
 from regard.tasks.language.ngrams import NgramModel, learn_ngrams
+from regard.tasks.language.question import continued_batch, ending_question
 from regard.tasks.losses import Loss, head_loss
+from regard.tasks.question import AnsweredBatch, Inquiry, Question
 from regard.tasks.task import Answered, Examples, Measured, Sample, Task
 from regard.text import special
 from regard.text.special import SPECIAL
@@ -54,6 +56,7 @@ class LanguageModelling(Task):
 
     fields = texts = 1
     metric = "loss"
+    continues_text = True
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
         super().__init__(recipe, tokenizer)
@@ -278,6 +281,14 @@ class LanguageModelling(Task):
             Sample(prompt, right, answered.text)
             for prompt, right, answered in zip(asked, expected, answers, strict=True)
         ]
+
+    def _answer_batch(self, model: LanguageModel, inquiry: Inquiry) -> AnsweredBatch:
+        if inquiry.go_on:
+            return continued_batch(self, model, inquiry.text)
+        return super()._answer_batch(model, inquiry)
+
+    def _question(self, model: LanguageModel, inquiry: Inquiry) -> Question:
+        return ending_question(self, model, inquiry)
 
     def answer(
         self, model: LanguageModel, texts: Sequence[str], *, quick: bool = False, cut: bool = False

@@ -16,6 +16,7 @@ from regard.data.spans import UNASKED, Corpus, Plain, Spans
 from regard.data.store import Store
 from regard.data.stream import AnyStream
 from regard.errors import DataError
+from regard.models.bert import Bert
 from regard.models.build.pretraining import pretraining_model
 from regard.randomness import Purpose, derive_generator
 from regard.recipe.recipe import Recipe
@@ -23,8 +24,10 @@ from regard.tasks.losses import Loss
 from regard.tasks.pretraining.fill_masks import encode_with_masks, fill, fitted
 from regard.tasks.pretraining.objectives import Autoencoder, Counts, Masked, Objective, Replaced
 from regard.tasks.pretraining.pair_baseline import PairBaseline, learn_pair_baseline
+from regard.tasks.pretraining.question import mask_question
 from regard.tasks.pretraining.rows import Hiding, ask_masks, hide, rows_of
 from regard.tasks.pretraining.scores import baseline_scores, learn_frequencies, scores
+from regard.tasks.question import Inquiry, Question
 from regard.tasks.task import Answered, Examples, Measured, Sample, Task
 from regard.text import special
 from regard.text.sentences import split_sentences
@@ -197,6 +200,11 @@ class MaskedPretraining(Task):
         """Put a text as it is read when it is asked, its masks as such."""
         ids = encode_with_masks(self.tokenizer, " ".join(text.split()))
         return self.pad([([*fitted(ids, self.window, cut=False), special.SEP],)])
+
+    def _question(self, model: Any, inquiry: Inquiry) -> Question:  # noqa: ANN401
+        if not isinstance(model, Bert):
+            return super()._question(model, inquiry)
+        return mask_question(self, model, inquiry)
 
     @torch.inference_mode()
     def answer(

@@ -22,7 +22,7 @@ from regard.randomness import Purpose, derive_generator
 from regard.recipe.recipe import Recipe
 from regard.tasks.pretraining.fill_masks import MASK, encode_with_masks
 from regard.tasks.pretraining.scores import learn_frequencies
-from regard.tasks.task import Examples, Measured, Sample
+from regard.tasks.task import Examples, Measured, Sample, Texts
 from regard.tasks.writing.documents import as_asked, as_read, folded
 from regard.tasks.writing.text_to_text import TextToText
 from regard.text import special
@@ -46,6 +46,7 @@ class Denoising(TextToText):
     fields = texts = 1
     metric = "loss"
     baseline = "every token by how often it is written"
+    long_texts = True
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
         super().__init__(recipe, tokenizer)
@@ -116,6 +117,13 @@ class Denoising(TextToText):
                 f"Write {MASK} where something was taken out.",
             )
         return found
+
+    def traced_rows(self, examples: Sequence[Texts]) -> list[tuple[list[int], ...]]:
+        """Take gaps out of the documents, always the same ones, and put back what was there."""
+        rng = derive_generator(self.recipe.seed, Purpose.DENOISING_EVALUATION)
+        rows = self.encode(list(examples))
+        found = [self._gapped(lengths, ids, rng) for lengths, ids in rows if ids]
+        return [([*read, special.END], [*whole, special.END]) for read, whole in found]
 
     def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
         return learn_frequencies(source, self.encode, tokens=self.tokenizer.size)

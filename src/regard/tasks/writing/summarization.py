@@ -30,6 +30,8 @@ class Summarization(TextToText):
 
     fields = texts = 2
     metric = "rougel"
+    long_texts = True
+    pruning_examples = 32
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
         super().__init__(recipe, tokenizer)

@@ -21,8 +21,10 @@ from regard.models.transformer import Transformer
 from regard.recipe.model import LearnedSettings, RelativeSettings
 from regard.recipe.recipe import Recipe
 from regard.tasks.losses import Loss
-from regard.tasks.task import Answered, Task
+from regard.tasks.question import AnsweredBatch, Inquiry, Question
+from regard.tasks.task import Answered, Task, Texts
 from regard.tasks.writing.pairs import copying_loss, states_of, writing_loss
+from regard.tasks.writing.question import answer_in_ids, writing_question
 from regard.text import special
 from regard.text.dropout import BpeDropout
 from regard.text.from_recipe import dropout_from_recipe
@@ -40,6 +42,8 @@ class TextToText(Task):
         tokenizer: One vocabulary for both sides.
 
     """
+
+    writes_target = True
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
         super().__init__(recipe, tokenizer)
@@ -108,6 +112,19 @@ class TextToText(Task):
     def states(self, model: Transformer, batch: Batch) -> Tensor:
         """Run the model: the decoder's state before every token of the target."""
         return states_of(model, batch)
+
+    def _answer_batch(self, model: Transformer, inquiry: Inquiry) -> AnsweredBatch:
+        sides = answer_in_ids(self, model, inquiry)
+        return AnsweredBatch(sides.answer, self.pad([(sides.source, sides.target)]))
+
+    def _question(self, model: Transformer, inquiry: Inquiry) -> Question:
+        return writing_question(self, model, inquiry)
+
+    def traced_rows(self, examples: Sequence[Texts]) -> list[tuple[list[int], ...]]:
+        """Encode examples of both sides; those longer than the model reads are left out."""
+        most = self.recipe.text.max_length
+        rows = self.encode(list(examples))
+        return [row for row in rows if all(len(field) <= most for field in row)]
 
     @torch.inference_mode()
     def answer(

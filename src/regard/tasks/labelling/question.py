@@ -1,0 +1,103 @@
+"""What there is to explain about a label: its logit; and where poolings attend in the text."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.errors import UsageError
+from regard.models.classifier import Classifier
+from regard.models.han import Han, side_by_side, unfold
+from regard.models.token_attention import record_tokens
+from regard.tasks.labelling.labels import Labels
+from regard.tasks.question import (
+    Hierarchy,
+    Inquiry,
+    Positions,
+    Question,
+    Row,
+    TextAttention,
+    group_words,
+)
+from regard.tasks.task import Task
+
+
+def label_question(
+    task: Task, labels: Labels, model: Classifier | Han, inquiry: Inquiry
+) -> Question:
+    """Explain the logit of the likeliest label, or of another, by the words of the text."""
+    batch, tokenizer = task.asked(inquiry.text), task.tokenizer
+    ids, length = batch.fields[1].ids[0], int(batch.fields[1].lengths[0])
+    row = ids[:length].tolist()
+
+    def logits(rows: Sequence[Row]) -> Tensor:
+        return task.states(model, task.pad([([0], one) for one in rows]))
+
+    with torch.inference_mode():
+        likeliest = int(logits([row])[0].argmax())
+    column = likeliest if inquiry.label is None else _column(labels.names, inquiry.label)
+
+    def probability(rows: Sequence[Row]) -> Tensor:
+        found = logits(rows)
+        every = found.softmax(dim=1) if labels.exclusive else found.sigmoid()
+        return every[:, column]
+
+    hierarchy = None
+    if isinstance(model, Han):
+        hierarchy = Hierarchy(
+            lambda rows: _calls(model, row, rows),
+            lambda: text_attention(task, labels, model, inquiry.text),
+        )
+    return Question(
+        model,
+        tokenizer,
+        tuple(row),
+        group_words(tokenizer, row, pieces=inquiry.pieces),
+        lambda rows: logits(rows)[:, column, None],
+        probability,
+        (labels.names[column],),
+        "the logit of the label",
+        _pooled_states(task.recipe.model.head.pooling, length),
+        lambda: task.states(model, batch),
+        hierarchy,
+    )
+
+
+def text_attention(task: Task, labels: Labels, model: Classifier | Han, text: str) -> TextAttention:
+    """Record where the poolings of a model attended while it labelled a text."""
+    batch = task.asked(text)
+    ids = batch.fields[1].ids
+    logits, tokens = record_tokens(model, ids, lambda: task.states(model, batch))
+    return TextAttention(ids[0].tolist(), tokens, labels.names[int(logits.argmax())])
+
+
+def _calls(model: Han, row: Row, rows: int) -> list[Positions]:
+    """Say what each call of the embedding reads of copies of a text: one group of sentences."""
+    ids = torch.tensor(row).expand(rows, -1)
+    unfolded = unfold(ids, torch.full((rows,), len(row)), marks=model.marks)
+    return [
+        Positions(
+            unfolded.document[group, None],
+            unfolded.at[group, : int(unfolded.lengths[group].max())],
+        )
+        for group in side_by_side(unfolded)
+    ]
+
+
+def _column(names: Sequence[str], label: str) -> int:
+    if label not in names:
+        raise UsageError(
+            f"a label must be one of the run's. Got {label!r}; it has {', '.join(names[:20])}.",
+            "Name one of them with --label.",
+        )
+    return list(names).index(label)
+
+
+def _pooled_states(pooling: str, length: int) -> NDArray[np.float64]:
+    """Say which states are pooled for the label; for the maximum their mean stands in."""
+    weights = np.full((1, length), 1 / length)
+    if pooling in ("cls", "first", "last"):
+        weights = np.eye(length)[[-1 if pooling == "last" else 0]]
+    return weights

@@ -1,0 +1,81 @@
+"""What there is to explain about a text's ending: log p of each of its words, given the rest."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from regard.errors import UsageError
+from regard.models.gpt import LanguageModel
+from regard.tasks.question import (
+    AnsweredBatch,
+    Inquiry,
+    Question,
+    Row,
+    add_pieces,
+    group_words,
+    log_p,
+    predicting_states,
+)
+from regard.tasks.task import Task
+
+
+class Prompt(NamedTuple):
+    """A text in two parts: the second is explained by the first."""
+
+    ids: Row
+    ending: Row
+
+
+def continued_batch(task: Task, model: LanguageModel, text: str) -> AnsweredBatch:
+    """Let a language model go on with a text, and put prompt and continuation side by side."""
+    answered = task.answer(model, [text])[0]
+    (ids,) = task.encode([(text,)])[0]
+    whole = [*ids[:-1], *answered.ids][: task.recipe.text.max_length - 1]
+    return AnsweredBatch(answered.text, task.pad([([*whole, ids[-1]],)]))
+
+
+def ending_question(task: Task, model: LanguageModel, inquiry: Inquiry) -> Question:
+    """Explain the last word by those before it, or what the model writes next by the text."""
+    tokenizer, (ids,) = task.tokenizer, task.encode([(inquiry.text,)])[0]
+    boundary, most = ids[-1], task.recipe.text.max_length
+    prompt, ending = _split_ending(task, model, inquiry, ids[:-1])
+    if len(prompt) + 1 > most:
+        raise UsageError(
+            f"a text must fit what the model reads at once. Got {len(prompt) + 1} tokens; it "
+            f"reads {most}.",
+            "Take a part of the text.",
+        )
+    ending = ending[: max(1, most - len(prompt))]
+    groups = group_words(tokenizer, ending, pieces=inquiry.pieces)
+
+    def each(rows: Sequence[Row]) -> Tensor:
+        states = task.states(model, task.pad([([*row[1:], *ending],) for row in rows]))
+        last = [len(row) - 1 for row in rows]
+        places = torch.tensor(last)[:, None] + torch.arange(len(ending))
+        chosen = states.gather(1, places[:, :, None].expand(-1, -1, states.shape[2]))
+        return log_p(model.head, chosen, ending)
+
+    tokens, row = tokenizer.tokens(ending), [boundary, *prompt]
+    batch = task.pad([([*prompt, *ending],)])
+    return Question(
+        model,
+        tokenizer,
+        tuple(row),
+        group_words(tokenizer, row, pieces=inquiry.pieces),
+        lambda rows: add_pieces(each(rows), groups),
+        lambda rows: each(rows).mean(dim=1).exp(),
+        tuple("".join(tokens[p]) for p in groups),
+        "the log-probability of each word that followed",
+        predicting_states(groups, len(prompt), len(prompt) + len(ending)),
+        lambda: task.states(model, batch),
+    )
+
+
+def _split_ending(task: Task, model: LanguageModel, inquiry: Inquiry, ids: Row) -> Prompt:
+    """Take the last word as the ending, or what the model writes."""
+    if inquiry.go_on:
+        return Prompt(ids, list(task.answer(model, [inquiry.text])[0].ids) or ids[-1:])
+    last = task.tokenizer.words(ids)[-1].tokens
+    return Prompt(ids[: last.start], ids[last])
