@@ -27,7 +27,7 @@ from torch import nn
 from torch.nn import functional
 
 import regard
-from regard.data.windows import sliding
+from regard.data.windows import slide_windows
 from regard.recipe.load import load
 from regard.training.allocator import configure_malloc
 
@@ -125,7 +125,7 @@ def peer_loss(model, text):
     """Nats per character; the very first one has nothing before it and is not counted."""
     model.eval()
     total, length = 0.0, len(text) - 1
-    for begin, counted in sliding(length, context=CONTEXT, stride=CONTEXT // 2):
+    for begin, counted in slide_windows(length, context=CONTEXT, stride=CONTEXT // 2):
         logits = model(text[begin : begin + CONTEXT][None])[0]
         targets = text[begin + 1 : begin + CONTEXT + 1]
         lost = functional.cross_entropy(logits[counted:], targets[counted:], reduction="sum")

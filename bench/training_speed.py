@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from regard.data.batch import Batch, cut, pad
+from regard.data.batch import Batch, cut_batches, pad
 from regard.layers.dropout import keyed
 from regard.models.build.writing import transformer
 from regard.recipe.model import ModelSettings
@@ -28,7 +28,7 @@ def batches(count, seed=0):
     """Bucketed batches with lengths like those of image captions."""
     rng = np.random.default_rng(seed)
     lengths = np.sort(np.clip(rng.gamma(9, 1.6, size=200 * count).astype(int) + 3, 4, 60))
-    cuts = cut(lengths, budget=BUDGET)
+    cuts = cut_batches(lengths, budget=BUDGET)
     chosen = rng.permutation(len(cuts) - 1)[:count]
     made = []
     for n in chosen:

@@ -12,8 +12,8 @@ from regard.data.formats.beir import (
     Document,
     Judgment,
     Query,
+    find_qrels,
     is_folder,
-    qrels_of,
     read_documents,
     read_judgments,
     read_queries,
@@ -62,13 +62,13 @@ def test_a_folder_is_read(tmp_path):
 
 def test_judgments_of_a_split_come_from_its_own_file(tmp_path):
     place = folder(tmp_path)
-    assert qrels_of(place, "train") is None and qrels_of(place, "test").name == "test.tsv"
+    assert find_qrels(place, "train") is None and find_qrels(place, "test").name == "test.tsv"
     write(place / "qrels" / "dev.tsv", "q1 0 d1 1")
-    assert qrels_of(place, "valid").name == "dev.tsv"
+    assert find_qrels(place, "valid").name == "dev.tsv"
     (only,) = read_judgments(place / "qrels" / "dev.tsv")
     assert only[:3] == ("q1", "d1", 1)
     write(place / "qrels.tsv", "q1\td1\t1")
-    assert qrels_of(place, "train") == place / "qrels.tsv"
+    assert find_qrels(place, "train") == place / "qrels.tsv"
     (missing,) = list(judged(tmp_path / "nothing", "test"))
     assert missing.kind == "missing-file"
 
@@ -78,8 +78,8 @@ def test_judgments_of_a_split_come_from_its_own_file(tmp_path):
     [
         ("corpus.jsonl", "not json", "json", "Not JSON"),
         ("corpus.jsonl", "[1]", "json", "object"),
-        ("corpus.jsonl", {"text": "no name"}, "missing-field", "no name under"),
-        ("corpus.jsonl", {"_id": "x"}, "missing-field", "no text under"),
+        ("corpus.jsonl", {"text": "no name"}, "missing-field", "no name (any of"),
+        ("corpus.jsonl", {"_id": "x"}, "missing-field", "no text (any of"),
         ("corpus.jsonl", {"_id": "d1", "text": "again"}, "duplicate-id", "line 1"),
         ("queries.jsonl", {"_id": "q1", "text": "again"}, "duplicate-id", "line 1"),
         ("queries.jsonl", {"_id": "q9", "text": " "}, "empty-query", "'q9'"),

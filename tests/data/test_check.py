@@ -9,8 +9,8 @@ import pytest
 
 from regard.data.check import MOST_LISTED, Finding, Report, check
 from regard.data.record import Record, Request
-from regard.data.record_checks import suspicions
-from regard.data.sketch import Pair, Sketch
+from regard.data.record_checks import check_record
+from regard.data.sketch import Match, Sketch
 
 GOOD = [
     (f"Haus Nummer {number} ist schön", f"House number {number} is fine") for number in range(31)
@@ -211,25 +211,26 @@ def sketch_of(texts, most: int = 1000) -> Sketch:
 
 def test_a_sketch_finds_every_repetition():
     sketch = sketch_of(["a", "b", "A", "c", "a "])
-    assert sketch.duplicates() == [Pair(2, 0), Pair(4, 2)]
-    assert sketch.place(4) == ("a", 5) and sketch.scale == 1
+    assert sketch.find_duplicates() == [Match(2, 0), Match(4, 2)]
+    assert sketch.locate(4) == ("a", 5) and sketch.scale == 1
 
 
 def test_a_full_sketch_keeps_equal_records_together():
     texts = [str(number) for number in range(3001)]
     sketch = sketch_of([*texts, *texts], most=500)
     assert sketch.scale > 4 and len(sketch._firsts) <= 500
-    assert abs(len(sketch.duplicates()) * sketch.scale - 3001) < 900
+    assert abs(len(sketch.find_duplicates()) * sketch.scale - 3001) < 900
     kept = {
-        sketch.place(pair.later)[1] - sketch.place(pair.earlier)[1] for pair in sketch.duplicates()
+        sketch.locate(pair.later)[1] - sketch.locate(pair.earlier)[1]
+        for pair in sketch.find_duplicates()
     }
     assert kept == {3001}
 
 
 def test_sketches_of_different_scale_find_what_they_share():
     small, large = sketch_of(["7", "neu"]), sketch_of(map(str, range(1000)))
-    assert small.shared(large) == [Pair(0, 7)]
-    assert small.shared(sketch_of([])) == [] and sketch_of([]).shared(large) == []
+    assert small.find_shared(large) == [Match(0, 7)]
+    assert small.find_shared(sketch_of([])) == [] and sketch_of([]).find_shared(large) == []
 
 
 def test_a_sampled_check_says_so(tmp_path, monkeypatch):
@@ -240,8 +241,8 @@ def test_a_sampled_check_says_so(tmp_path, monkeypatch):
 
 def test_a_label_is_no_text_to_be_suspicious_of():
     record = Record(("gut gemacht", " gut "), "a", 1)
-    assert list(suspicions(record, longest_characters=50, labelled=True)) == []
-    kinds = [one.kind for one in suspicions(record, longest_characters=5, labelled=False)]
+    assert list(check_record(record, longest_characters=50, labelled=True)) == []
+    kinds = [one.kind for one in check_record(record, longest_characters=5, labelled=False)]
     assert kinds == ["long", "spacing"]
 
 

@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.corruption import choose, choose_words, corrupt, keep, maskable
+from regard.data.corruption import (
+    choose_tokens,
+    choose_words,
+    corrupt,
+    find_maskable,
+    keep_unchosen,
+)
 from regard.text.special import CLS, MASK, PAD, SEP, SPECIAL
 
 TOKENS = 97
@@ -26,7 +32,7 @@ def within(share, expected, count):
 @pytest.mark.parametrize("share", [0.15, 0.3, 0.75])
 def test_about_the_share_is_chosen_and_evenly_over_the_places(share):
     ids = rows()
-    chosen = choose(maskable(ids), share=share, rng=np.random.default_rng(5))
+    chosen = choose_tokens(find_maskable(ids), share=share, rng=np.random.default_rng(5))
     free = chosen[:, 1:-2]
     assert within(free.mean(), share, free.size)
     assert all(within(column.mean(), share, len(ids)) for column in free.T)
@@ -39,7 +45,7 @@ def test_special_tokens_are_never_chosen():
     begins = np.ones(TOKENS, dtype=bool)
     for seed in range(7):
         rng = np.random.default_rng(seed)
-        assert not choose(maskable(ids), share=0.9, rng=rng)[:, [0, -2, -1]].any()
+        assert not choose_tokens(find_maskable(ids), share=0.9, rng=rng)[:, [0, -2, -1]].any()
         assert not choose_words(ids, begins, share=0.9, rng=rng)[:, [0, -2, -1]].any()
 
 
@@ -48,7 +54,7 @@ def test_every_row_with_something_to_choose_has_a_place_and_no_other_row():
     ids[0] = PAD
     begins = np.zeros(TOKENS, dtype=bool)
     for chosen in (
-        choose(maskable(ids), share=0.15, rng=np.random.default_rng(1)),
+        choose_tokens(find_maskable(ids), share=0.15, rng=np.random.default_rng(1)),
         choose_words(ids, begins, share=0.15, rng=np.random.default_rng(1)),
     ):
         assert chosen[1:].any(axis=1).all()
@@ -58,7 +64,7 @@ def test_every_row_with_something_to_choose_has_a_place_and_no_other_row():
 def test_the_chosen_become_masks_random_tokens_or_stay_in_their_shares():
     ids = rows(count=997)
     rng = np.random.default_rng(7)
-    chosen = choose(maskable(ids), share=0.5, rng=rng)
+    chosen = choose_tokens(find_maskable(ids), share=0.5, rng=rng)
     shown = corrupt(ids, chosen, masked_as=(0.7, 0.2, 0.1), tokens=TOKENS, rng=rng)
     assert (shown[~chosen] == ids[~chosen]).all()
     count, before, after = chosen.sum(), ids[chosen], shown[chosen]
@@ -71,8 +77,10 @@ def test_the_chosen_become_masks_random_tokens_or_stay_in_their_shares():
 
 
 def test_equal_generators_give_equal_masks_and_others_do_not():
-    free = maskable(rows())
-    one, same, other = (choose(free, share=0.15, rng=np.random.default_rng(s)) for s in (1, 1, 2))
+    free = find_maskable(rows())
+    one, same, other = (
+        choose_tokens(free, share=0.15, rng=np.random.default_rng(s)) for s in (1, 1, 2)
+    )
     assert (one == same).all()
     assert (one != other).any()
 
@@ -120,6 +128,6 @@ def test_a_window_that_begins_within_a_word_has_that_rest_chosen_as_often_as_oth
 
 def test_what_is_kept_stands_in_order_without_the_chosen_and_the_padding():
     chosen = np.array([[0, 1, 0, 0, 1], [0, 0, 0, 0, 0], [1, 0, 1, 0, 0]], dtype=bool)
-    kept = keep(chosen, np.array([5, 3, 4]))
+    kept = keep_unchosen(chosen, np.array([5, 3, 4]))
     assert kept.lengths.tolist() == [3, 3, 2]
     assert kept.places.tolist() == [[0, 2, 3], [0, 1, 2], [1, 3, 0]]

@@ -6,7 +6,7 @@ import pytest
 
 from regard.data.groups import Groups
 from regard.data.record import Fault, Record, Request
-from regard.data.source import find
+from regard.data.source import scan
 from regard.errors import UsageError
 
 ROWS = [("gut", "x", "17"), ("schlecht", "y", "")]
@@ -19,7 +19,7 @@ def write_table(path, rows, mark):
 
 
 def read_records(path, group, fields=()):
-    return list(find([path], Request(2, fields, group=group)))
+    return list(scan([path], Request(2, fields, group=group)))
 
 
 @pytest.mark.parametrize(("ending", "mark"), [("csv", ","), ("csv", ";"), ("tsv", "\t")])
@@ -75,7 +75,7 @@ def test_a_group_that_is_no_text_is_named(tmp_path):
 def test_a_format_without_columns_refuses_a_group(tmp_path, name):
     world = name.startswith("world:")
     with pytest.raises(UsageError, match=r"data\.group = 'film' names a column") as caught:
-        list(find([name if world else tmp_path / name], Request(None, group="film")))
+        list(scan([name if world else tmp_path / name], Request(None, group="film")))
     assert "tsv, csv or jsonl" in caught.value.remedy
 
 
@@ -84,6 +84,6 @@ def test_of_too_many_groups_some_are_remembered_and_those_are_whole():
     for number in range(997):
         for remembered in (groups, all_groups):
             remembered.add(Record(("x",), "a", number, f"film {number % 113}"))
-    kept = list(groups.shared(all_groups))
+    kept = list(groups.find_shared(all_groups))
     assert 1 < len(kept) <= 19 and groups.scale >= 113 / 19 and all_groups.scale == 1
     assert all(here == there for _, here, there in kept)

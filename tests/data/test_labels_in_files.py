@@ -5,11 +5,11 @@ import json
 import pytest
 
 from regard.data.record import Fault, Record, Request
-from regard.data.source import find
+from regard.data.source import scan
 
 
 def found(path, *, expected=2, separator="", fields=()):
-    return list(find([path], Request(expected, fields, (), separator)))
+    return list(scan([path], Request(expected, fields, (), separator)))
 
 
 def written(path, text):

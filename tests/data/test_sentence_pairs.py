@@ -31,7 +31,7 @@ def corpus(kind="next-sentence", documents=29, longest=LONGEST, seed=5):
 
 def many(pairs, rounds=11):
     rng = np.random.default_rng(7)
-    return [pairs.pair(int(n), rng) for _ in range(rounds) for n in pairs.every()]
+    return [pairs.pair(int(n), rng) for _ in range(rounds) for n in pairs.list_rows()]
 
 
 def test_half_of_the_pairs_are_true_and_these_follow_on_one_another():
@@ -74,7 +74,7 @@ def test_order_pairs_are_the_same_two_spans_swapped():
 
 def test_rows_are_framed_and_say_which_span_is_which():
     pairs = corpus()
-    rows = pairs.rows(pairs.every(), np.random.default_rng(3))
+    rows = pairs.rows(pairs.list_rows(), np.random.default_rng(3))
     for ids, length, segments in zip(rows.ids, rows.lengths, rows.segments, strict=True):
         assert length <= LONGEST
         between, end = np.flatnonzero(ids[:length] == SEP)
@@ -86,12 +86,12 @@ def test_rows_are_framed_and_say_which_span_is_which():
         )
 
 
-def test_every_sentence_of_documents_with_several_stands_in_a_run_unless_it_is_left_alone():
+def test_every_sentence_of_documents_with_several_is_in_a_chunk_unless_it_is_left_alone():
     pairs = corpus()
-    assert (pairs.runs[:, 1] > 1).all()
-    used = np.concatenate([np.arange(first, first + count) for first, count in pairs.runs])
+    assert (pairs.chunks[:, 1] > 1).all()
+    used = np.concatenate([np.arange(first, first + count) for first, count in pairs.chunks])
     assert len(used) == len(set(used.tolist()))
-    assert (pairs.lengths(pairs.every())[:, 0] <= LONGEST).all()
+    assert (pairs.lengths(pairs.list_rows())[:, 0] <= LONGEST).all()
 
 
 def test_a_sentence_longer_than_half_a_row_is_cut():
@@ -104,13 +104,13 @@ def test_a_sentence_longer_than_half_a_row_is_cut():
 
 def test_the_same_generator_gives_the_same_rows():
     pairs = corpus()
-    one, same = (pairs.rows(pairs.every(), np.random.default_rng(9)) for _ in range(2))
+    one, same = (pairs.rows(pairs.list_rows(), np.random.default_rng(9)) for _ in range(2))
     assert all((a == b).all() for a, b in zip(one, same, strict=True))
 
 
-def test_documents_of_one_sentence_make_no_pairs_and_one_document_has_no_stranger():
+def test_documents_of_one_sentence_make_no_pairs_and_one_document_has_no_negatives():
     ids, one = np.arange(20, dtype=np.uint32), np.array([10, 10], dtype=np.uint32)
     with pytest.raises(DataError, match="at least two sentences"):
         SentencePairs(ids, one, np.array([1, 1]), longest=31, kind="sentence-order")
-    with pytest.raises(DataError, match="another document"):
+    with pytest.raises(DataError, match="other documents"):
         SentencePairs(ids, one, np.array([2]), longest=31, kind="next-sentence")

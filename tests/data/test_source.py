@@ -315,7 +315,7 @@ def test_misaligned_files_are_named_with_their_counts(tmp_path):
     with pytest.raises(DataError, match=r"a\.de has 5, .*a\.en has 3") as refusal:
         fields(files, expected=2)
     assert refusal.value.problem.startswith(f"{files[0]}:4:")
-    with pytest.raises(DataError, match="line for every line"):
+    with pytest.raises(DataError, match="equally many lines"):
         fields(files, expected=2, on_bad_line="skip")
     put(files[1], "1\n2\n3\n4\n5\n\n\n")
     assert len(fields(files, expected=2)) == 5
@@ -378,7 +378,7 @@ def test_a_wrong_call_says_what_is_wrong(names, options, word):
 
 
 def test_folders_without_classes_or_with_bad_files_are_named(tmp_path):
-    with pytest.raises(DataError, match="every class"):
+    with pytest.raises(DataError, match="one folder per class"):
         fields([tmp_path], expected=2)
     (tmp_path / "pos").mkdir()
     path = put(tmp_path / "pos" / "a.txt", b"gut\n\xff\n")

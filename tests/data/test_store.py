@@ -36,10 +36,10 @@ def test_lengths_and_tokens_are_counted(tmp_path):
 def test_tokens_are_counted_piece_by_piece(tmp_path, monkeypatch):
     monkeypatch.setattr("regard.data.store.PIECE", 3)
     kept = store(tmp_path, [("abba", "c"), ("aab", "c")])
-    counts = kept.counts_of(0, tokens=128)
+    counts = kept.count_tokens(0, tokens=128)
     assert counts[[ord("a"), ord("b")]].tolist() == [4, 3]
     assert counts.sum() == 7
-    assert np.flatnonzero(kept.seen(0, tokens=128)).tolist() == [ord("a"), ord("b")]
+    assert np.flatnonzero(kept.find_present(0, tokens=128)).tolist() == [ord("a"), ord("b")]
 
 
 def test_the_overlong_are_left_out_and_counted(tmp_path):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from regard.data.batch import collate, cut, pad
+from regard.data.batch import collate, cut_batches, pad
 from regard.data.store import Store
 from regard.data.stream import Stream
 
@@ -65,16 +65,16 @@ def test_no_step_passes_the_budget(store):
 def test_shards_share_out_a_step_without_rest(store):
     stream = make(store)
     for step in range(stream.steps_per_epoch):
-        parts = [stream.share(step, shard=n, shards=4) for n in range(4)]
+        parts = [stream.select_shard(step, shard=n, shards=4) for n in range(4)]
         assert sorted(np.concatenate(parts)) == sorted(stream[step])
 
 
 def test_a_row_longer_than_the_budget_stands_alone():
-    assert cut(np.array([2, 3, 50, 60]), budget=10).tolist() == [0, 2, 3, 4]
+    assert cut_batches(np.array([2, 3, 50, 60]), budget=10).tolist() == [0, 2, 3, 4]
 
 
 def test_cutting_fills_the_budget_and_no_more():
-    assert cut(np.array([2, 2, 2, 3, 3, 5]), budget=6).tolist() == [0, 3, 5, 6]
+    assert cut_batches(np.array([2, 2, 2, 3, 3, 5]), budget=6).tolist() == [0, 3, 5, 6]
 
 
 def test_padding_is_the_filler_and_lengths_are_true(store):

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.data.store import Store
-from regard.data.token_sampler import Places
+from regard.data.token_sampler import TokenSampler
 
 
 @settings(deadline=None)
 @given(st.integers(1, 3000), st.integers(1, 500), st.integers(0, 5))
 def test_an_epoch_meets_every_token_once(tokens, rows, epoch):
-    places = Places(tokens, seed=3, batch_tokens=rows)
+    places = TokenSampler(tokens, seed=3, batch_tokens=rows)
     first = epoch * places.steps_per_epoch
     met = [places[first + step] for step in range(places.steps_per_epoch)]
     assert sorted(np.concatenate(met).tolist()) == list(range(tokens))
@@ -21,28 +21,28 @@ def test_an_epoch_meets_every_token_once(tokens, rows, epoch):
 
 @pytest.mark.parametrize("tokens", [10_007, 65_536, 1_000_000])
 def test_a_step_s_tokens_stand_far_apart(tokens):
-    step = np.sort(Places(tokens, seed=1, batch_tokens=101)[7])
+    step = np.sort(TokenSampler(tokens, seed=1, batch_tokens=101)[7])
     gaps = np.diff(np.append(step, step[0] + tokens))
     assert gaps.min() > tokens / 101 / 3
     assert gaps.max() < tokens / 101 * 3
 
 
 def test_epochs_differ_and_seeds_do_and_nothing_else_does():
-    places, again, other = (Places(997, seed=seed, batch_tokens=100) for seed in (1, 1, 2))
+    places, again, other = (TokenSampler(997, seed=seed, batch_tokens=100) for seed in (1, 1, 2))
     assert places[3].tolist() == again[3].tolist()
     assert places[3].tolist() != other[3].tolist()
     assert places[3].tolist() != places[3 + places.steps_per_epoch].tolist()
-    assert places.place(12) == (1, 2)
+    assert places.locate(12) == (1, 2)
 
 
 def test_shards_share_a_step_out():
-    places = Places(997, seed=1, batch_tokens=101)
-    parts = [places.share(2, shard=shard, shards=4) for shard in range(4)]
+    places = TokenSampler(997, seed=1, batch_tokens=101)
+    parts = [places.select_shard(2, shard=shard, shards=4) for shard in range(4)]
     assert sorted(np.concatenate(parts).tolist()) == sorted(places[2].tolist())
 
 
 def test_very_many_tokens_do_not_run_over():
-    places = Places(3_000_000_019, seed=1, batch_tokens=7)
+    places = TokenSampler(3_000_000_019, seed=1, batch_tokens=7)
     last = places[places.steps_per_epoch - 1]
     assert ((last >= 0) & (last < places.tokens)).all()
     assert len(set(last.tolist())) == len(last)

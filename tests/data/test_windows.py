@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.data.stream import AnyStream
-from regard.data.windows import Windows, cut_out, sliding
+from regard.data.windows import Windows, cut_windows, slide_windows
 
 CONTEXT, LENGTH, BATCH = 7, 1009, 53
 
@@ -24,7 +24,7 @@ def epoch(stream, number):
 def test_it_is_a_stream_like_any_other():
     stream = windows()
     assert isinstance(stream, AnyStream)
-    assert stream.place(stream.steps_per_epoch + 2) == (1, 2)
+    assert stream.locate(stream.steps_per_epoch + 2) == (1, 2)
 
 
 def test_a_step_has_as_many_windows_as_its_tokens_pay_for():
@@ -59,7 +59,7 @@ def test_a_step_follows_from_seed_and_number_alone():
 
 def test_shards_share_a_step_out_whole():
     stream = windows()
-    shares = [stream.share(11, shard=n, shards=4) for n in range(4)]
+    shares = [stream.select_shard(11, shard=n, shards=4) for n in range(4)]
     assert sorted(np.concatenate(shares)) == sorted(stream[11])
 
 
@@ -73,7 +73,7 @@ def test_every_window_lies_within_the_text(context, more, batch_tokens, number):
 
 def test_a_window_comes_with_the_token_before_it():
     ids = np.arange(10, 21, dtype=np.uint32)
-    rows = cut_out(ids, np.array([0, 4, 8]), context=3, before=99)
+    rows = cut_windows(ids, np.array([0, 4, 8]), context=3, before=99)
     assert rows.tolist() == [[99, 10, 11, 12], [13, 14, 15, 16], [17, 18, 19, 20]]
 
 
@@ -82,7 +82,7 @@ def test_measuring_counts_every_token_once_with_enough_past(length, context, dat
     context = min(context, length)
     stride = data.draw(st.integers(1, context))
     times = np.zeros(length, dtype=int)
-    for begin, counted in sliding(length, context=context, stride=stride):
+    for begin, counted in slide_windows(length, context=context, stride=stride):
         assert 0 <= begin <= length - context and 0 <= counted < context
         times[begin + counted : begin + context] += 1
         assert counted >= min(begin, context - stride)
@@ -90,8 +90,8 @@ def test_measuring_counts_every_token_once_with_enough_past(length, context, dat
 
 
 def test_a_stride_of_a_whole_window_overlaps_at_the_end_only():
-    assert sliding(10, context=4, stride=4) == [(0, 0), (4, 0), (6, 2)]
-    assert sliding(10, context=4, stride=2) == [(0, 0), (2, 2), (4, 2), (6, 2)]
+    assert slide_windows(10, context=4, stride=4) == [(0, 0), (4, 0), (6, 2)]
+    assert slide_windows(10, context=4, stride=2) == [(0, 0), (2, 2), (4, 2), (6, 2)]
 
 
 def test_a_text_shorter_than_a_window_is_the_tasks_to_refuse():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from regard.data.corruption import choose, keep
+from regard.data.corruption import choose_tokens, keep_unchosen
 from regard.models.build.pretraining import pretraining_model
 from regard.recipe.load import make
 from regard.tasks.losses import head_loss
@@ -42,7 +42,7 @@ def sentences(count, rng):
 
 
 def rebuilt(model, ids, chosen):
-    kept = keep(chosen, np.full(len(ids), ids.shape[1]))
+    kept = keep_unchosen(chosen, np.full(len(ids), ids.shape[1]))
     places, counts = map(torch.from_numpy, kept)
     lengths = torch.full((len(ids),), ids.shape[1])
     return model(torch.from_numpy(ids), lengths=lengths, places=places, kept=counts)
@@ -54,7 +54,7 @@ def learned(model, steps=200):
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     for step in range(steps + 1):
         ids = sentences(64 if step < steps else 2000, rng)
-        chosen = choose(np.ones_like(ids, dtype=bool), share=0.5, rng=rng)
+        chosen = choose_tokens(np.ones_like(ids, dtype=bool), share=0.5, rng=rng)
         states = rebuilt(model, ids, chosen)[torch.from_numpy(chosen)]
         loss = head_loss(model.head, states, torch.from_numpy(ids[chosen]))
         mean = loss.smoothed / loss.tokens
@@ -120,7 +120,7 @@ def test_rows_of_different_lengths_do_not_disturb_each_other():
     rng = np.random.default_rng(7)
     ids = sentences(2, rng)
     chosen = np.array([[1, 0, 1, 0, 1, 0], [0, 1, 0, 0, 0, 0]], dtype=bool)
-    kept = keep(chosen, np.array([6, 4]))
+    kept = keep_unchosen(chosen, np.array([6, 4]))
     both = model(
         torch.from_numpy(ids),
         lengths=torch.tensor([6, 4]),

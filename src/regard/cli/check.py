@@ -33,7 +33,7 @@ def check(
         regard check recipe.toml --set data.train='["new.de", "new.en"]' --json
 
     """
-    from regard.data.check import Labelling
+    from regard.data.check import LabelChecks
     from regard.data.check import check as check_data
     from regard.data.record import Request
     from regard.recipe.load import load
@@ -49,7 +49,7 @@ def check(
     splits = {"train": data.train, "valid": data.valid, "test": data.test}
     task = TASKS[settings.task]
     long = data.format == "whole" or task.long_texts
-    labelling = Labelling(data.scores, partial(task.refusal, settings))
+    labelling = LabelChecks(data.scores, partial(task.refusal, settings))
     report = task.check(settings) or check_data(
         {name: files for name, files in splits.items() if files},
         format=data.format,

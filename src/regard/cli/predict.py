@@ -141,9 +141,11 @@ def _asked(texts: list[str] | None, source: Path | None) -> Iterator[str]:
 
 def _lines(source: Path | None) -> Iterator[str]:
     """Every line of a file or of stdin, blank ones too: answer n belongs to line n."""
-    from regard.data.lines import Line, lines
+    from regard.data.lines import TextLine, iterate_lines
 
-    for found in lines(Path("/dev/stdin") if source is None or str(source) == "-" else source):
-        if not isinstance(found, Line):
+    for found in iterate_lines(
+        Path("/dev/stdin") if source is None or str(source) == "-" else source
+    ):
+        if not isinstance(found, TextLine):
             raise UsageError(f"{found.place}: {found.problem}", found.remedy)
         yield found.text

@@ -1,4 +1,4 @@
-"""Files as streams of bytes, whether plain, ``.gz`` or ``.zst``; broken ones say so."""
+"""Files as byte streams: plain, ``.gz`` or ``.zst``; damaged files raise."""
 
 import gzip
 import io
@@ -8,14 +8,14 @@ from pathlib import Path
 import zstandard
 
 BROKEN = (gzip.BadGzipFile, zlib.error, zstandard.ZstdError, EOFError)
-"""What reading a damaged or cut-off compressed file raises."""
+"""Exceptions that a damaged or truncated compressed file raises."""
 
 _ENDINGS = (".gz", ".zst")
 _CHUNK = 1 << 14
 
 
 def open_bytes(path: Path) -> io.BufferedIOBase:
-    """Open a file for reading, decompressed as it is read."""
+    """Open a file for reading; compressed files are decompressed on the fly."""
     if path.suffix == ".gz":
         return gzip.GzipFile(path, "rb")
     if path.suffix == ".zst":
@@ -24,12 +24,12 @@ def open_bytes(path: Path) -> io.BufferedIOBase:
 
 
 def plain_name(path: Path) -> Path:
-    """Drop the ending that only says how a file is compressed."""
+    """Drop the ending of a compression format."""
     return path.with_suffix("") if path.suffix in _ENDINGS else path
 
 
 class _Zstandard(io.RawIOBase):
-    """Zstandard frames one after another; unlike the library's reader, it notices a cut-off end."""
+    """Reads consecutive Zstandard frames; unlike the library's reader, it detects truncation."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
@@ -47,13 +47,13 @@ class _Zstandard(io.RawIOBase):
                 if self._begun:
                     raise EOFError("the file ends before its last frame does")
                 return 0
-            self._ready = memoryview(self._decompressed(chunk))
+            self._ready = memoryview(self._decompress(chunk))
         size = min(len(buffer), len(self._ready))
         buffer[:size] = self._ready[:size]
         self._ready = self._ready[size:]
         return size
 
-    def _decompressed(self, chunk: bytes) -> bytes:
+    def _decompress(self, chunk: bytes) -> bytes:
         parts = []
         while chunk:
             self._begun = True

@@ -1,11 +1,11 @@
-"""Gaps: what is taken out of a document that a model is to write again.
+"""Gaps: parts of a document that are replaced by [MASK] and have to be generated.
 
-    spans       runs of Poisson(mean) tokens, a share of all, become one [MASK] each, and the whole
-                is written again: the model must also tell how much is missing   (Lewis et al. 2020)
-    sentences   whole sentences become one [MASK] each, and only they are written, which is what a
-                summary looks like                                              (Zhang et al. 2020)
+    spans       spans of Poisson(mean) tokens become one [MASK] each; the target is the whole
+                document (text infilling)                                       (Lewis et al. 2020)
+    sentences   whole sentences become one [MASK] each; the target is these sentences
+                (gap-sentence generation)                                       (Zhang et al. 2020)
 
-Every function is pure: the same generator gives the same gaps.
+Every function is pure: equal generators give equal gaps.
 """
 
 from collections.abc import Sequence
@@ -17,17 +17,17 @@ import numpy as np
 from regard.text.special import MASK
 
 
-class Gapped(NamedTuple):
-    """A document with gaps, and what is to be written."""
+class MaskedText(NamedTuple):
+    """A document with gaps, and the target to generate."""
 
     shown: list[int]
     target: list[int]
 
 
-def take_spans(
+def mask_spans(
     ids: Sequence[int], *, share: float, mean: float, rng: np.random.Generator
-) -> Gapped:
-    """Take out ``share`` of the tokens in runs of ``mean`` on average; one of none adds a mask."""
+) -> MaskedText:
+    """Mask ``share`` of the tokens in spans of ``mean`` on average; an empty span adds a mask."""
     wanted = int(np.floor(share * len(ids) + rng.random()))
     lengths: list[int] = []
     while sum(lengths) < wanted:
@@ -40,13 +40,13 @@ def take_spans(
         shown += [*ids[at : at + int(cut) - before], MASK]
         at += int(cut) - before + length
         before = int(cut)
-    return Gapped([*shown, *ids[at:]], list(ids))
+    return MaskedText([*shown, *ids[at:]], list(ids))
 
 
-def take_sentences(
+def mask_sentences(
     ids: Sequence[int], lengths: Sequence[int], *, share: float, rng: np.random.Generator
-) -> Gapped:
-    """Take out ``share`` of the sentences, of which there must be two, at least one and not all."""
+) -> MaskedText:
+    """Mask ``share`` of two or more sentences, at least one and not all."""
     count = int(np.clip(np.floor(share * len(lengths) + rng.random()), 1, len(lengths) - 1))
     taken = set(rng.choice(len(lengths), size=count, replace=False).tolist())
     shown: list[int] = []
@@ -58,4 +58,4 @@ def take_sentences(
             target += sentence
         else:
             shown += sentence
-    return Gapped(shown, target)
+    return MaskedText(shown, target)

@@ -1,7 +1,7 @@
-"""The groups of one split: how many examples each has, and where the first stands.
+"""The groups of one split: the number of examples of each, and the first one.
 
-Memory is bounded as a sketch's is: when it is full, groups are kept whose hash ends in a zero bit,
-then in two, and so on. What is found among those kept in two splits is really in both.
+Memory is bounded as in a sketch: once it is full, only groups whose hash ends in a zero bit are
+kept, then in two, and so on. A group that is kept in two splits is really in both.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from regard.data.sketch import hash_text
 
 
 class Group(NamedTuple):
-    """How many examples a group has, and where the first stands."""
+    """Number of examples of a group, file and line of the first."""
 
     examples: int
     file: str
@@ -20,10 +20,10 @@ class Group(NamedTuple):
 
 
 class Groups:
-    """Remembers the groups of one split.
+    """Counts the groups of one split.
 
     Args:
-        most: The most groups remembered at a time.
+        most: At most this many groups are kept.
 
     """
 
@@ -31,7 +31,7 @@ class Groups:
         self._most = most
         self._groups: dict[str, Group] = {}
         self.scale = 1
-        """How many groups each remembered one stands for."""
+        """How many groups each kept one stands for."""
 
     def add(self, record: Record) -> None:
         """Count the group of a record, if it has one."""
@@ -44,8 +44,8 @@ class Groups:
                 self.scale *= 2
                 self._groups = {n: g for n, g in self._groups.items() if self._is_kept(n)}
 
-    def shared(self, other: "Groups") -> Iterator[tuple[str, Group, Group]]:
-        """Find the groups that another split has as well: name, here, there."""
+    def find_shared(self, other: "Groups") -> Iterator[tuple[str, Group, Group]]:
+        """Find the groups that another split has too: name, counts here, counts there."""
         for name, group in self._groups.items():
             if name in other._groups:
                 yield name, group, other._groups[name]

@@ -1,11 +1,11 @@
-"""A lexicon from parallel text alone: which token of one side means which of the other.
+"""A lexicon learned from parallel text: which source token translates to which target token.
 
     p(t|s) ∝ Σ over pairs, positions of t:  p(t|s) / Σ_s' p(t|s')          (IBM model 1, EM)
     strength(s, t) = √(p(t|s) · p(s|t))                                  both directions agree
 
-A few rounds of EM over the co-occurrences of some tens of thousands of pairs take seconds, and know
-already what most words mean (Brown et al. 1993). A translator that begins with such a lexicon in
-its table of tokens need not spend its first epochs on finding it.
+A few rounds of EM over the co-occurrences in some tens of thousands of pairs take seconds and find
+the translation of most words (Brown et al. 1993). A translator whose embeddings are initialized
+with such a lexicon does not spend its first epochs on learning it.
 """
 
 from typing import NamedTuple
@@ -16,25 +16,25 @@ from numpy.typing import NDArray
 from regard.data.store import Store
 
 ROUNDS = 4
-MOST_PAIRS, MOST_MEETINGS = 50_000, 20_000_000  # bounds the memory, whatever the corpus
-WEAKEST = 0.05  # weaker links are chance
+MOST_PAIRS, MOST_COOCCURRENCES = 50_000, 20_000_000  # bound the memory for any corpus
+WEAKEST = 0.05  # weaker links are noise
 
 
 class Lexicon(NamedTuple):
-    """Pairs of tokens that mean each other, and how surely."""
+    """Pairs of tokens that translate each other, and the strength of each link."""
 
     source: NDArray[np.int64]
     target: NDArray[np.int64]
     strength: NDArray[np.float64]
 
 
-class _Meetings(NamedTuple):
-    """Every (source token, target token) that stand in one pair."""
+class _Cooccurrences(NamedTuple):
+    """Every (source token, target token) that occur in one sentence pair."""
 
     pair: NDArray[np.int64]
-    """Which distinct (source, target) this is."""
+    """Index of the distinct (source, target)."""
     at_source: NDArray[np.int64]
-    """Which source position of the corpus took part."""
+    """Source position in the corpus."""
     at_target: NDArray[np.int64]
     source: NDArray[np.int64]
     """Of each distinct pair."""
@@ -42,29 +42,33 @@ class _Meetings(NamedTuple):
 
 
 def learn_lexicon(store: Store, *, tokens: int) -> Lexicon:
-    """Learn which tokens mean each other from a store of parallel examples."""
-    meetings = _meet(store, tokens)
-    forward = _em(meetings.pair, meetings.at_target, meetings.source)
-    backward = _em(meetings.pair, meetings.at_source, meetings.target)
+    """Learn which tokens translate each other from a store of parallel examples."""
+    found = _count_cooccurrences(store, tokens)
+    forward = _run_em(found.pair, found.at_target, found.source)
+    backward = _run_em(found.pair, found.at_source, found.target)
     strength = np.sqrt(forward * backward)
     sure = strength > WEAKEST
-    return Lexicon(meetings.source[sure], meetings.target[sure], strength[sure])
+    return Lexicon(found.source[sure], found.target[sure], strength[sure])
 
 
-def _meet(store: Store, tokens: int) -> _Meetings:
+def _count_cooccurrences(store: Store, tokens: int) -> _Cooccurrences:
     both, at_source, at_target = [], [], []
-    sources = targets = met = 0
+    sources = targets = count = 0
     step = max(1, len(store) // MOST_PAIRS)  # an even sample of a corpus that is too large
     for number in range(0, len(store), step):
         source, target = (ids.astype(np.int64) for ids in store[number][:2])
         both.append((source[:, None] * tokens + target[None]).ravel())
         at_source.append(np.repeat(np.arange(len(source)) + sources, len(target)))
         at_target.append(np.tile(np.arange(len(target)) + targets, len(source)))
-        sources, targets, met = sources + len(source), targets + len(target), met + both[-1].size
-        if met > MOST_MEETINGS:
+        sources, targets, count = (
+            sources + len(source),
+            targets + len(target),
+            count + both[-1].size,
+        )
+        if count > MOST_COOCCURRENCES:
             break
     distinct, pair = np.unique(np.concatenate(both), return_inverse=True)
-    return _Meetings(
+    return _Cooccurrences(
         pair,
         np.concatenate(at_source),
         np.concatenate(at_target),
@@ -73,10 +77,10 @@ def _meet(store: Store, tokens: int) -> _Meetings:
     )
 
 
-def _em(
+def _run_em(
     pair: NDArray[np.int64], explained: NDArray[np.int64], given: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """p(explained | given) of every distinct pair, after some rounds of EM."""
+    """Compute p(explained | given) of every distinct pair by EM."""
     chance = np.ones(len(given))
     for _ in range(ROUNDS):
         share = chance[pair]

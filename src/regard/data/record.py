@@ -1,27 +1,27 @@
-"""What a reader finds: records, and faults that name their place."""
+"""What readers yield: records, and faults with file and line."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 Severity = Literal["note", "bad", "fatal"]
-"""``note``: worth knowing; ``bad``: this line cannot be used; ``fatal``: nor can the file."""
+"""``note``: information; ``bad``: the line cannot be used; ``fatal``: nor can the file."""
 
 CORRECT = 'Correct the line, or set data.on_bad_line = "skip" to leave such lines out.'
 
 
 class Record(NamedTuple):
-    """One example as the files have it, in the task's order, and where it stands."""
+    """One example: its fields in the task's order, its file and line."""
 
     fields: tuple[str, ...]
     file: str
     line: int
     group: str = ""
-    """What the column of groups holds; empty where there is none."""
+    """Value of the group column; empty if there is none."""
 
 
 class Fault(NamedTuple):
-    """Something wrong with the data, and where."""
+    """A problem in the data, its file and line."""
 
     kind: str
     severity: Severity
@@ -32,7 +32,7 @@ class Fault(NamedTuple):
 
     @property
     def place(self) -> str:
-        """``file:line``, or the file alone where no line is to blame."""
+        """``file:line``, or the file alone if the fault concerns no single line."""
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
@@ -40,43 +40,47 @@ Found = Record | Fault
 
 
 class Request(NamedTuple):
-    """What is wanted from the files: how many fields, which ones, in which languages."""
+    """What to read from the files: how many fields, which ones, in which languages."""
 
     expected: int | None = None
     fields: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     label_separator: str = ""
-    """What is put between labels that a format keeps apart, such as a list in JSON."""
+    """Joins the labels of a format that lists them, such as JSON."""
     group: str = ""
-    """The column that groups examples, by name or number; empty: none is read."""
+    """Name or number of the group column; empty: none is read."""
 
 
 Reader = Callable[[Sequence[Path], Request], Iterator[Found]]
 
 
-def bad(kind: str, file: Path, line: int, problem: str) -> Fault:
-    """Name a line that cannot be used."""
+def make_fault(kind: str, file: Path, line: int, problem: str) -> Fault:
+    """Make the fault of a line that cannot be used."""
     return Fault(kind, "bad", str(file), line, problem, CORRECT)
 
 
-def blank(file: Path, line: int) -> Fault:
-    """Name a line with nothing on it, which is passed over."""
-    return Fault("blank", "note", str(file), line, "The line is blank.", "It is passed over.")
+def make_blank_note(file: Path, line: int) -> Fault:
+    """Make the note that a blank line is skipped."""
+    return Fault("blank", "note", str(file), line, "The line is blank.", "It is skipped.")
 
 
-def examined(fields: tuple[str, ...], file: Path, line: int, *, group: str = "") -> Found:
-    """Make a record, unless a field is empty or holds what is no text."""
+def make_record(fields: tuple[str, ...], file: Path, line: int, *, group: str = "") -> Found:
+    """Make a record, or a fault if a field is empty or not valid text."""
     for number, field in enumerate(fields, start=1):
         if not field.strip():
-            return bad("empty-field", file, line, f"Field {number} of {len(fields)} is empty.")
+            return make_fault(
+                "empty-field", file, line, f"Field {number} of {len(fields)} is empty."
+            )
         if "\0" in field:
-            return bad("nul", file, line, f"Field {number} holds a NUL, which no text has.")
-        if _has_half_a_pair(field):
-            return bad("encoding", file, line, f"Field {number} holds half a surrogate pair.")
-    if _has_half_a_pair(group):
-        return bad("encoding", file, line, "The group holds half a surrogate pair.")
+            return make_fault("nul", file, line, f"Field {number} contains a NUL character.")
+        if _has_surrogate(field):
+            return make_fault(
+                "encoding", file, line, f"Field {number} contains an unpaired surrogate."
+            )
+    if _has_surrogate(group):
+        return make_fault("encoding", file, line, "The group contains an unpaired surrogate.")
     return Record(fields, str(file), line, group.strip())
 
 
-def _has_half_a_pair(text: str) -> bool:
+def _has_surrogate(text: str) -> bool:
     return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)

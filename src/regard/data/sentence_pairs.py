@@ -1,13 +1,13 @@
-"""Pairs of spans, and the question whether B follows A, or whether they stand in order.
+"""Pairs of spans for next-sentence and sentence-order prediction.
 
-    run             sentences of one document that fill a row, at least two of them
-    pair            [CLS] A [SEP] B [SEP]: a run cut between two sentences, drawn each time
-    next-sentence   half the B are sentences of another document instead     (Devlin et al. 2019)
-    sentence-order  half the pairs are B A instead                           (Lan et al. 2020)
+    chunk           at least two consecutive sentences of one document that fill a row
+    pair            [CLS] A [SEP] B [SEP]: a chunk split between two sentences, drawn each time
+    next-sentence   for half the pairs, B is from another document            (Devlin et al. 2019)
+    sentence-order  half the pairs are swapped: B A                           (Lan et al. 2020)
 
-Nothing but the text must tell which half a pair is of: a foreign B consists of whole sentences, of
-about as many tokens as the B whose place it takes. Documents of one sentence make no pair, as they
-could only ever be the wrong half.
+The label must not be predictable from anything but the text. So a negative B consists of whole
+sentences with about as many tokens as the B it replaces, and documents of one sentence, which could
+only be negatives, are not used.
 """
 
 from typing import Literal, NamedTuple
@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.spans import Plain
+from regard.data.spans import SpanRows
 from regard.data.stream import AnyStream, Stream
 from regard.errors import DataError
 from regard.text.special import CLS, PAD, SEP
@@ -23,20 +23,20 @@ from regard.text.special import CLS, PAD, SEP
 Kind = Literal["next-sentence", "sentence-order"]
 Ids = NDArray[np.int64]
 
-FRAME = 3  # [CLS] and twice [SEP]
-STRANGERS = 4  # runs among which a foreign B is looked for
+FRAME = 3  # [CLS] and two [SEP]
+CANDIDATES = 4  # chunks among which a negative B is sought
 
 
 class _Fit(NamedTuple):
-    """Sentences, and by how many tokens they are too long or too short."""
+    """A range of sentences, and how far its length is from the wanted one."""
 
     misfit: int
     first: int
     stop: int
 
 
-class Pair(NamedTuple):
-    """Two spans and whether they belong together in this order."""
+class SpanPair(NamedTuple):
+    """Two spans; the label is 1 if the second follows the first."""
 
     first: Ids
     second: Ids
@@ -44,14 +44,14 @@ class Pair(NamedTuple):
 
 
 class SentencePairs:
-    """Runs of sentences, by number.
+    """Pairs of spans, by the number of their chunk.
 
     Args:
-        ids: All documents one after another.
-        sentences: Tokens of each sentence, one after another.
+        ids: All documents, concatenated.
+        sentences: Tokens of each sentence, in order.
         documents: Sentences of each document.
         longest: Tokens in one row, special ones included.
-        kind: What is asked of a pair.
+        kind: What the label of a pair says.
 
     """
 
@@ -68,92 +68,92 @@ class SentencePairs:
         self.room = max(2, longest - FRAME)
         self.sizes = sentences.astype(np.int64)
         self.begins = np.concatenate([[0], self.sizes.cumsum()])
-        # What of a sentence is read: half a row at most, so that any two fit into one.
+        # At most half a row is read of each sentence, so that any two fit into a row.
         self.read = np.minimum(self.sizes, self.room // 2)
-        self.runs = _runs(self.read, documents, self.room)
+        self.chunks = _cut_chunks(self.read, documents, self.room)
         ends = documents.cumsum()
-        self.documents = np.searchsorted(ends, self.runs[:, 0], side="right")
+        self.documents = np.searchsorted(ends, self.chunks[:, 0], side="right")
         read = np.concatenate([[0], self.read.cumsum()])
-        self._lengths = read[self.runs.sum(axis=1)] - read[self.runs[:, 0]] + FRAME
+        self._lengths = read[self.chunks.sum(axis=1)] - read[self.chunks[:, 0]] + FRAME
         self._check()
 
     def __len__(self) -> int:
-        return len(self.runs)
+        return len(self.chunks)
 
     def lengths(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Tokens of the rows of these runs."""
+        """Return the tokens of the rows of these chunks."""
         return self._lengths[numbers, None]
 
     def stream(self, *, seed: int, batch_tokens: int) -> AnyStream:
-        """Say which runs come at which step, those of about one length together."""
+        """Return a stream of chunk numbers; a batch has chunks of similar length."""
         return Stream(self, seed=seed, batch_tokens=batch_tokens)
 
-    def every(self) -> NDArray[np.int64]:
-        """Every run once."""
-        return np.arange(len(self.runs))
+    def list_rows(self) -> NDArray[np.int64]:
+        """Return the numbers of all chunks."""
+        return np.arange(len(self.chunks))
 
-    def rows(self, numbers: NDArray[np.int64], rng: np.random.Generator) -> Plain:
-        """Make a pair of each of these runs."""
-        return framed([self.pair(int(number), rng) for number in numbers])
+    def rows(self, numbers: NDArray[np.int64], rng: np.random.Generator) -> SpanRows:
+        """Draw a pair from each of these chunks."""
+        return frame_pairs([self.pair(int(number), rng) for number in numbers])
 
-    def pair(self, number: int, rng: np.random.Generator) -> Pair:
-        """Cut a run in two, and perhaps make the pair wrong."""
-        first, count = self.runs[number]
+    def pair(self, number: int, rng: np.random.Generator) -> SpanPair:
+        """Split a chunk in two; make a negative pair of every other one."""
+        first, count = self.chunks[number]
         cut = int(first + rng.integers(1, count))
-        a, b = self._span(int(first), cut), self._span(cut, int(first + count))
+        a, b = self._read_span(int(first), cut), self._read_span(cut, int(first + count))
         if rng.random() < 0.5:
-            return Pair(a, b, 1)
+            return SpanPair(a, b, 1)
         if self.kind == "sentence-order":
-            return Pair(b, a, 0)
-        return Pair(a, self._foreign(number, len(b), self.room - len(a), rng), 0)
+            return SpanPair(b, a, 0)
+        return SpanPair(a, self._draw_negative(number, len(b), self.room - len(a), rng), 0)
 
-    def _span(self, first: int, stop: int) -> Ids:
-        """Ids of the sentences from ``first`` to before ``stop``."""
+    def _read_span(self, first: int, stop: int) -> Ids:
+        """Return the ids of the sentences from ``first`` to before ``stop``."""
         parts = [
             self.ids[self.begins[n] : self.begins[n] + self.read[n]] for n in range(first, stop)
         ]
         return np.concatenate(parts).astype(np.int64)
 
-    def _foreign(self, number: int, wanted: int, room: int, rng: np.random.Generator) -> Ids:
-        """Take sentences of another document, of as nearly ``wanted`` tokens as some have."""
+    def _draw_negative(self, number: int, wanted: int, room: int, rng: np.random.Generator) -> Ids:
+        """Draw sentences of another document with about ``wanted`` tokens."""
         mine = self.documents[number]
         low, high = np.searchsorted(self.documents, [mine, mine + 1])
-        drawn = rng.integers(len(self.runs) - (high - low), size=STRANGERS)
+        drawn = rng.integers(len(self.chunks) - (high - low), size=CANDIDATES)
         fits = [
             self._fit(
-                *self.runs[n if n < low else n + high - low].tolist(), wanted=wanted, room=room
+                *self.chunks[n if n < low else n + high - low].tolist(), wanted=wanted, room=room
             )
             for n in drawn.tolist()
         ]
         best = min(fits)
-        # Should no sentence be short enough, the end of one is left out.
-        return self._span(best.first, best.stop)[:room]
+        # If no sentence is short enough, one is truncated.
+        return self._read_span(best.first, best.stop)[:room]
 
     def _fit(self, first: int, count: int, *, wanted: int, room: int) -> "_Fit":
-        """Choose those of a run's sentences that come nearest to ``wanted`` tokens."""
+        """Choose the range of a chunk's sentences whose length is nearest to ``wanted``."""
         read = np.concatenate([[0], self.read[first : first + count].cumsum()])
-        lengths = read[None, :] - read[:, None]  # of the sentences from one to before another
+        lengths = read[None, :] - read[:, None]  # of every range of sentences
         misfits = np.abs(lengths - wanted) + np.where(lengths > room, self.room, 0)
         misfits[lengths <= 0] = 3 * self.room
         begin, stop = np.unravel_index(misfits.argmin(), misfits.shape)
         return _Fit(int(misfits[begin, stop]), int(first + begin), int(first + stop))
 
     def _check(self) -> None:
-        if not len(self.runs):
+        if not len(self.chunks):
             raise DataError(
-                "pairs are made of documents of at least two sentences. Got none.",
-                'Put blank lines between documents only, or set pretraining.pairs to "none".',
+                "sentence pairs need documents of at least two sentences. Got none.",
+                'Put blank lines only between documents, or set pretraining.pairs to "none".',
             )
         if self.kind == "next-sentence" and self.documents[0] == self.documents[-1]:
             raise DataError(
-                "next-sentence takes wrong sentences from another document. Got one document of "
-                "two sentences or more.",
-                'Give several documents, blank lines between them, or ask for "sentence-order".',
+                "next-sentence draws negatives from other documents. Got one document of at least "
+                "two sentences.",
+                'Add documents, separated by blank lines, or set "sentence-order".',
             )
 
 
-def framed(pairs: list[Pair]) -> Plain:
-    """Put pairs side by side as [CLS] A [SEP] B [SEP]."""
+def frame_pairs(pairs: list[SpanPair]) -> SpanRows:
+    """Pad pairs to rows [CLS] A [SEP] B [SEP]."""
     lengths = np.array([len(a) + len(b) + FRAME for a, b, _ in pairs], dtype=np.int64)
     ids = np.full((len(pairs), int(lengths.max(initial=0))), PAD, dtype=np.int64)
     segments = np.zeros_like(ids)
@@ -161,20 +161,20 @@ def framed(pairs: list[Pair]) -> Plain:
         end = len(a) + len(b) + FRAME
         row[:end] = np.concatenate([[CLS], a, [SEP], b, [SEP]])
         segment[len(a) + 2 : end] = 1
-    return Plain(ids, lengths, segments, np.array([pair.label for pair in pairs]))
+    return SpanRows(ids, lengths, segments, np.array([pair.label for pair in pairs]))
 
 
-def _runs(read: Ids, documents: Ids, room: int) -> Ids:
-    """Fill rows with whole sentences, document by document: (first sentence, how many)."""
-    runs: list[tuple[int, int]] = []
+def _cut_chunks(read: Ids, documents: Ids, room: int) -> Ids:
+    """Cut documents into chunks that fit a row: (first sentence, number of sentences)."""
+    chunks: list[tuple[int, int]] = []
     lengths, at = read.tolist(), 0
     for count in documents.tolist():
         first, used, end = at, 0, at + count
         for sentence in range(at, end):
             if used + lengths[sentence] > room:
-                runs.append((first, sentence - first))
+                chunks.append((first, sentence - first))
                 first, used = sentence, 0
             used += lengths[sentence]
-        runs.append((first, end - first))
+        chunks.append((first, end - first))
         at = end
-    return np.array([run for run in runs if run[1] > 1], dtype=np.int64).reshape(-1, 2)
+    return np.array([chunk for chunk in chunks if chunk[1] > 1], dtype=np.int64).reshape(-1, 2)

@@ -1,8 +1,8 @@
-"""Files to records: every format the same stream, every fault with file and line.
+"""Files to records: one stream for every format, every fault with file and line.
 
     for fields, file, line in read(["train.de", "train.en"], expected=2): ...
 
-Reading streams: memory does not grow with the corpus.
+Files are streamed: memory does not grow with the corpus.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,20 +19,20 @@ from regard.data.formats.po import read_po
 from regard.data.formats.table import read_csv, read_tsv
 from regard.data.formats.text import read_documents, read_lines, read_whole
 from regard.data.formats.tmx import read_tmx
-from regard.data.lines import Line, lines
+from regard.data.lines import TextLine, iterate_lines
 from regard.data.record import Fault, Found, Reader, Record, Request
 from regard.errors import DataError, UsageError
 
-__all__ = ["Fault", "Reading", "Record", "find", "read"]
+__all__ = ["Fault", "Record", "RecordReader", "read", "scan"]
 
 WORLD = "world:"
-"""What the name of a built-in corpus begins with."""
+"""Prefix of the name of a built-in corpus."""
 
 COLUMNS = ("tsv", "csv", "jsonl")
-"""Formats whose examples may have more columns than are read."""
+"""Formats with named or numbered columns."""
 
 PLAIN = ("text", "lines", "whole")
-"""Formats of files that hold nothing but text."""
+"""Formats of plain text."""
 
 _READERS: dict[str, Reader] = {
     "text": read_documents,
@@ -69,19 +69,19 @@ def read(
     on_bad_line: Literal["stop", "skip"] = "stop",
     expected: int | None = None,
     split: str = "train",
-) -> "Reading":
-    """Read records of ``expected`` fields; ``split`` matters to built-in worlds only."""
+) -> "RecordReader":
+    """Read records of ``expected`` fields; only built-in worlds use ``split``."""
     request = Request(expected, tuple(fields), tuple(languages))
-    found = find(files, request, format=format, split=split)
-    return Reading(found, skip=on_bad_line == "skip")
+    found = scan(files, request, format=format, split=split)
+    return RecordReader(found, skip=on_bad_line == "skip")
 
 
-class Reading(Iterator[Record]):
-    """Records as they are read; ``skipped`` counts the bad lines left out so far.
+class RecordReader(Iterator[Record]):
+    """Iterates over records; ``skipped`` counts the bad lines skipped so far.
 
     Args:
-        found: Records and faults, from :func:`find`.
-        skip: Whether a bad line is left out; otherwise it ends the reading.
+        found: Records and faults, from :func:`scan`.
+        skip: Whether bad lines are skipped; otherwise the first one raises.
 
     """
 
@@ -95,23 +95,23 @@ class Reading(Iterator[Record]):
             if isinstance(found, Record):
                 return found
             if found.severity == "fatal" or (found.severity == "bad" and not self._skip):
-                raise _error(found)
+                raise _make_error(found)
             self.skipped += found.severity == "bad"
         raise StopIteration
 
 
-def find(
+def scan(
     files: Sequence[str | Path], request: Request, *, format: str = "auto", split: str = "train"
 ) -> Iterator[Found]:
-    """Find records and faults alike, in the order of the files; nothing is raised on the way."""
+    """Yield records and faults in the order of the files; no fault raises."""
     if not files:
         raise UsageError("There are no files to read.", "Name at least one file in [data].")
     names = [str(file) for file in files]
     if format == "world" or any(name.startswith(WORLD) for name in names):
         _check_group("world", request)
-        return _worlds(names, split)
+        return _open_worlds(names, split)
     paths = [Path(name).expanduser() for name in names]
-    chosen = _detect(paths, request) if format == "auto" else format
+    chosen = _detect_format(paths, request) if format == "auto" else format
     if chosen not in _READERS:
         known = ", ".join([*_READERS, "world"])
         raise UsageError(f"There is no format {chosen!r}.", f"Choose among {known}.")
@@ -120,29 +120,29 @@ def find(
     return _READERS[chosen](paths, request)
 
 
-def _worlds(names: list[str], split: str) -> Iterator[Found]:
+def _open_worlds(names: list[str], split: str) -> Iterator[Found]:
     from regard.data.worlds import open_world
 
     for name in names:
         yield from open_world(name.removeprefix(WORLD), split)
 
 
-def _detect(paths: list[Path], request: Request) -> str:
-    """Tell the format from the names; where they say nothing, from what the task needs."""
-    formats = [_by_name(path) for path in paths]
+def _detect_format(paths: list[Path], request: Request) -> str:
+    """Detect the format from the file names, else from what the task needs."""
+    formats = [_format_by_name(path) for path in paths]
     if len(set(formats)) > 1:
         both = zip(paths, formats, strict=True)
-        told = ", ".join(f"{path.name} ({format or 'plain'})" for path, format in both)
+        found = ", ".join(f"{path.name} ({format or 'plain'})" for path, format in both)
         raise UsageError(
-            f"Files read together must be of one format. Got {told}.",
-            "Bring them into one format, or set data.format if the endings mislead.",
+            f"All files of a split must have one format. Got {found}.",
+            "Convert them to one format, or set data.format if the endings are misleading.",
         )
     if formats[0]:
         return formats[0]
     if request.expected == 1:
         return "text"
     if not _are_sides(paths):
-        first = _first_line(paths[0])
+        first = _read_first_line(paths[0])
         if first.startswith(LABEL):
             return "fasttext"
         if request.expected and first.count("\t") + 1 >= request.expected:
@@ -152,18 +152,20 @@ def _detect(paths: list[Path], request: Request) -> str:
     return "text" if request.expected is None and not _are_sides(paths) else "parallel"
 
 
-def _by_name(path: Path) -> str:
+def _format_by_name(path: Path) -> str:
     if path.is_dir():
         return "folders"
     return _ENDINGS.get(plain_name(path).suffix.lower(), "")
 
 
-def _first_line(path: Path) -> str:
-    return next((line.text for line in islice(lines(path), 1) if isinstance(line, Line)), "")
+def _read_first_line(path: Path) -> str:
+    return next(
+        (line.text for line in islice(iterate_lines(path), 1) if isinstance(line, TextLine)), ""
+    )
 
 
 def _are_sides(paths: list[Path]) -> bool:
-    """``train.de`` and ``train.en``: the same name with another ending."""
+    """Whether files are the sides of parallel text: ``train.de``, ``train.en``."""
     plain = [plain_name(path) for path in paths]
     stems, endings = {path.stem for path in plain}, {path.suffix for path in plain}
     return len(stems) == 1 and len(endings) == len(plain) > 1
@@ -173,13 +175,13 @@ def _check_sides(format: str, names: list[str], request: Request) -> None:
     sides = request.expected or max(len(names), 2)
     if format == "parallel" and (len(names) % sides or len(names) < 2):
         raise UsageError(
-            f"Parallel text has a file for each of its {sides} sides. Got {', '.join(names)}.",
-            "Name them side by side, for instance train.de and train.en, or set data.format.",
+            f"Parallel text has one file for each of its {sides} sides. Got {', '.join(names)}.",
+            "Name one file per side, such as train.de and train.en, or set data.format.",
         )
     if format in PLAIN and (request.expected or 1) > 1:
         raise UsageError(
             f"The task needs {sides} fields; plain text has one. Got {', '.join(names)}.",
-            "Give parallel files, tsv, csv or jsonl, or set data.format.",
+            "Use parallel files, tsv, csv or jsonl, or set data.format.",
         )
 
 
@@ -187,10 +189,10 @@ def _check_group(format: str, request: Request) -> None:
     if request.group and format not in COLUMNS:
         raise UsageError(
             f"data.group = {request.group!r} names a column, and the format {format!r} has none.",
-            f"Give {', '.join(COLUMNS[:-1])} or {COLUMNS[-1]}, or take data.group out.",
+            f"Use {', '.join(COLUMNS[:-1])} or {COLUMNS[-1]}, or remove data.group.",
         )
 
 
-def _error(fault: Fault) -> DataError | UsageError:
+def _make_error(fault: Fault) -> DataError | UsageError:
     kind = UsageError if fault.kind == "missing-file" else DataError
     return kind(f"{fault.place}: {fault.problem}", fault.remedy)

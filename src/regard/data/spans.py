@@ -1,6 +1,6 @@
-"""Spans: rows of plain text as a model reads them, [CLS] in front and [SEP] behind.
+"""Spans: rows of plain text for masked pretraining, framed by [CLS] and [SEP].
 
-packed    [CLS] window [SEP]        documents one after another, cut without regard to them
+packed    [CLS] window [SEP]        windows of the concatenated documents
 pairs     [CLS] A [SEP] B [SEP]     see :mod:`regard.data.sentence_pairs`
 """
 
@@ -10,47 +10,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.stream import AnyStream
-from regard.data.windows import Windows, cut_out
+from regard.data.windows import Windows, cut_windows
 from regard.text.special import CLS, SEP
 
-UNASKED = -1
-"""Stands where nothing is asked: no target, no label."""
+IGNORED = -1
+"""Target or label of what has no loss."""
 
 
-class Plain(NamedTuple):
-    """Rows of ids as they were written."""
+class SpanRows(NamedTuple):
+    """Rows of ids before masking."""
 
     ids: NDArray[np.int64]
     """Axes: row, position."""
     lengths: NDArray[np.int64]
     segments: NDArray[np.int64]
-    """Which span each token belongs to: 0 or 1."""
+    """Span of each token: 0 or 1."""
     labels: NDArray[np.int64]
-    """What is true of a row's two spans: 1 or 0; -1 where there is one span only."""
+    """Label of a row's two spans: 1 or 0; ``IGNORED`` if there is one span."""
 
 
 @runtime_checkable
 class Corpus(Protocol):
-    """Documents of which rows can be made."""
+    """Documents as rows."""
 
     def stream(self, *, seed: int, batch_tokens: int) -> AnyStream:
-        """Say which rows come at which step."""
+        """Return the stream of row numbers to train on."""
         ...
 
-    def rows(self, numbers: NDArray[np.int64], rng: np.random.Generator) -> Plain:
-        """Make the rows of these numbers."""
+    def rows(self, numbers: NDArray[np.int64], rng: np.random.Generator) -> SpanRows:
+        """Return the rows of these numbers."""
         ...
 
-    def every(self) -> NDArray[np.int64]:
-        """Numbers of rows that together show everything once."""
+    def list_rows(self) -> NDArray[np.int64]:
+        """Return numbers of rows that cover the corpus once."""
         ...
 
 
 class Spans:
-    """Windows of all documents one after another.
+    """Windows of the concatenated documents.
 
     Args:
-        ids: The documents, each closed by [SEP].
+        ids: The documents, each ending with [SEP].
         longest: Tokens in one row, [CLS] and [SEP] included.
 
     """
@@ -60,18 +60,18 @@ class Spans:
         self.window = min(max(1, longest - 2), len(ids))
 
     def stream(self, *, seed: int, batch_tokens: int) -> AnyStream:
-        """Say where the windows of each step begin."""
+        """Return the stream of window starts."""
         within = max(1, batch_tokens // self.longest) * self.window
         return Windows(len(self.ids), context=self.window, seed=seed, batch_tokens=within)
 
-    def rows(self, numbers: NDArray[np.int64], rng: np.random.Generator) -> Plain:
-        """Cut out the windows that begin at ``numbers``."""
-        ids = cut_out(self.ids, numbers, context=self.window, before=CLS)
+    def rows(self, numbers: NDArray[np.int64], rng: np.random.Generator) -> SpanRows:
+        """Return the windows that start at ``numbers``."""
+        ids = cut_windows(self.ids, numbers, context=self.window, before=CLS)
         ids[:, 0] = CLS
         ids = np.pad(ids, ((0, 0), (0, 1)), constant_values=SEP)
         lengths = np.full(len(ids), ids.shape[1])
-        return Plain(ids, lengths, np.zeros_like(ids), np.full(len(ids), UNASKED))
+        return SpanRows(ids, lengths, np.zeros_like(ids), np.full(len(ids), IGNORED))
 
-    def every(self) -> NDArray[np.int64]:
-        """Where windows begin that follow on one another; less than a window is left over."""
+    def list_rows(self) -> NDArray[np.int64]:
+        """Return the starts of consecutive windows; the rest, less than a window, is left out."""
         return np.arange(0, len(self.ids) - self.window + 1, self.window)

@@ -1,9 +1,9 @@
-"""The store: a corpus as ids on disk, mapped into memory, so that its size costs no RAM.
+"""The store: the ids of a corpus on disk, memory-mapped, so that its size costs no RAM.
 
-A store is a folder named by the fingerprint of what went in (the data's bytes, the tokenizer, the
+A store is a folder named by the fingerprint of its content (the data's bytes, the tokenizer, the
 number of fields). Each field is one flat file of ids and one file of offsets; example n of field f
-is ``ids_f[offsets_f[n] : offsets_f[n + 1]]``. Written under another name and renamed when whole,
-so that a store that exists is complete.
+is ``ids_f[offsets_f[n] : offsets_f[n + 1]]``. It is written under a temporary name and renamed at
+the end, so that a store that exists is complete.
 """
 
 import json
@@ -21,25 +21,25 @@ from numpy.typing import NDArray
 from regard.errors import DataError
 
 FORMAT = 1
-PIECE = 1 << 22  # ids looked at in one go
-CHUNK = 8192  # examples encoded at once: enough to be fast, little enough to stay small
+PIECE = 1 << 22  # ids counted at once
+CHUNK = 8192  # examples encoded at once: fast, and little memory
 
 Encode = Callable[[list[tuple[str, ...]]], list[tuple[list[int], ...]]]
-"""Turns many examples' texts into their ids, field by field."""
+"""Encodes the texts of many examples, field by field."""
 
 
 class Counts(NamedTuple):
-    """What happened to the examples on their way in."""
+    """How many examples were stored, and how many were too long."""
 
     kept: int
     overlong: int
 
 
 class Store:
-    """Ids of one split, readable at random.
+    """Ids of one split, with random access.
 
     Args:
-        folder: Where the store lies.
+        folder: The folder of the store.
 
     """
 
@@ -52,52 +52,52 @@ class Store:
             np.load(folder / f"offsets-{field}.npy", mmap_mode="r")
             for field in range(facts["fields"])
         ]
-        self._ids = [_mapped(folder / f"ids-{field}.bin") for field in range(facts["fields"])]
+        self._ids = [_map_file(folder / f"ids-{field}.bin") for field in range(facts["fields"])]
 
     def __len__(self) -> int:
         return self.counts.kept
 
     @property
     def tokens(self) -> int:
-        """Tokens of the last field, the one that is learned to be written, in all examples."""
+        """Tokens of the last field in all examples; the last field is the one to predict."""
         return int(self._offsets[-1][-1])
 
-    def counts_of(self, field: int, *, tokens: int) -> NDArray[np.int64]:
-        """How often each of ``tokens`` stands in a field; read piece by piece."""
+    def count_tokens(self, field: int, *, tokens: int) -> NDArray[np.int64]:
+        """Count the occurrences of each of ``tokens`` in a field."""
         counts = np.zeros(tokens, dtype=np.int64)
         ids = self._ids[field]
         for begin in range(0, len(ids), PIECE):
             counts += np.bincount(ids[begin : begin + PIECE], minlength=tokens)
         return counts
 
-    def seen(self, field: int, *, tokens: int) -> NDArray[np.bool_]:
-        """Which of ``tokens`` stand anywhere in a field."""
-        return self.counts_of(field, tokens=tokens) > 0
+    def find_present(self, field: int, *, tokens: int) -> NDArray[np.bool_]:
+        """Return which of ``tokens`` occur in a field."""
+        return self.count_tokens(field, tokens=tokens) > 0
 
     def flat(self, field: int) -> NDArray[np.uint32]:
-        """All ids of a field, example after example, mapped from disk."""
+        """Return all ids of a field, memory-mapped, example after example."""
         return self._ids[field]
 
     def rows(self, field: int) -> Iterator[NDArray[np.uint32]]:
-        """Return the ids of one field, example by example."""
+        """Iterate over the ids of one field, example by example."""
         return (self[number][field] for number in range(len(self)))
 
     def owners(
         self, field: int, places: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return which example each place in :meth:`flat` belongs to, and where that begins."""
+        """Return the example of each index into :meth:`flat`, and where that example starts."""
         offsets = self._offsets[field]
         owners = np.searchsorted(offsets, places, side="right") - 1
         return owners, offsets[owners]
 
     def lengths(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Tokens of these examples, one column per field."""
+        """Return the tokens of these examples, one column per field."""
         return np.stack(
             [offsets[numbers + 1] - offsets[numbers] for offsets in self._offsets], axis=1
         )
 
     def __getitem__(self, number: int) -> tuple[NDArray[np.uint32], ...]:
-        """Ids of one example, field by field."""
+        """Return the ids of one example, field by field."""
         return tuple(
             ids[offsets[number] : offsets[number + 1]]
             for ids, offsets in zip(self._ids, self._offsets, strict=True)
@@ -113,12 +113,12 @@ class Store:
         key: tuple[str, ...],
         longest: int | None,
     ) -> "Store":
-        """Take the store that ``key`` and the examples' own bytes name; write it if it is missing.
+        """Open the store named by ``key`` and the examples' bytes; write it if it is missing.
 
-        ``key`` holds whatever else decides the ids: the tokenizer's fingerprint, the task.
+        ``key`` holds what else determines the ids: the tokenizer's fingerprint, the task.
         Examples with a text of more than ``longest`` tokens are left out and counted.
         """
-        name = _fingerprint(examples(), (*key, str(longest), str(FORMAT)))
+        name = _make_fingerprint(examples(), (*key, str(longest), str(FORMAT)))
         folder = root / name
         if not (folder / "store.json").is_file():
             root.mkdir(parents=True, exist_ok=True)
@@ -132,8 +132,8 @@ class Store:
         return cls(folder)
 
 
-def _fingerprint(examples: Iterable[tuple[str, ...]], key: tuple[str, ...]) -> str:
-    """Hash every text with its length before it, so that no two corpora read the same."""
+def _make_fingerprint(examples: Iterable[tuple[str, ...]], key: tuple[str, ...]) -> str:
+    """Hash every text after its length, so that no two corpora are hashed alike."""
     digest = sha256("\0".join(key).encode())
     for example in examples:
         for text in example:
@@ -148,7 +148,7 @@ def _write(
 ) -> None:
     writers: list[_FieldWriter] = []
     kept = overlong = 0
-    for chunk in _chunks(examples):
+    for chunk in _cut_chunks(examples):
         for fields in encode(chunk):
             if not writers:
                 writers = [_FieldWriter(folder, field) for field in range(len(fields))]
@@ -162,16 +162,16 @@ def _write(
         writer.close()
     if not kept:
         raise DataError(
-            f"a corpus must hold at least one example. Got none that could be kept; "
-            f"{overlong} were longer than {longest} tokens.",
-            "Give a file with text in it, or raise text.max_length.",
+            f"a corpus must contain at least one example that fits. Got none; {overlong} were "
+            f"longer than {longest} tokens.",
+            "Add text, or raise text.max_length.",
         )
     facts = {"format": FORMAT, "fields": len(writers), "kept": kept, "overlong": overlong}
     (folder / "store.json").write_text(json.dumps(facts), encoding="utf-8")
 
 
 class _FieldWriter:
-    """Appends one field's ids to disk; only the offsets' last value stays in memory."""
+    """Appends the ids of one field to its file; offsets are written as they come."""
 
     def __init__(self, folder: Path, field: int) -> None:
         self.ids = (folder / f"ids-{field}.bin").open("wb")
@@ -194,14 +194,14 @@ class _FieldWriter:
         self.raw.unlink()
 
 
-def _mapped(file: Path) -> NDArray[np.uint32]:
-    """Map a file of ids; an empty one, which no system maps, is an empty array."""
+def _map_file(file: Path) -> NDArray[np.uint32]:
+    """Memory-map a file of ids; an empty file cannot be mapped and is an empty array."""
     if not file.stat().st_size:
         return np.empty(0, dtype=np.uint32)
     return np.memmap(file, dtype=np.uint32, mode="r")
 
 
-def _chunks(examples: Iterable[tuple[str, ...]]) -> Iterator[list[tuple[str, ...]]]:
+def _cut_chunks(examples: Iterable[tuple[str, ...]]) -> Iterator[list[tuple[str, ...]]]:
     iterator = iter(examples)
     while chunk := list(islice(iterator, CHUNK)):
         yield chunk
@@ -211,7 +211,7 @@ def _rename(unfinished: Path, folder: Path) -> None:
     try:
         unfinished.rename(folder)
     except OSError:
-        # Someone else finished the same store first; by its name it holds the same ids.
+        # Another process finished the same store first; by its name it holds the same ids.
         if not (folder / "store.json").is_file():
             raise
         shutil.rmtree(unfinished, ignore_errors=True)

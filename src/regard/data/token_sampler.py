@@ -1,10 +1,10 @@
-"""Places: single tokens of a whole corpus, so that a step takes few of each text and of many texts.
+"""Sampling single tokens of a corpus, so that a batch has few tokens of each text and many texts.
 
-    place(n) = (offset + n · stride) mod tokens        stride ≈ tokens / golden ratio, coprime
+    index(n) = (offset + n · stride) mod tokens        stride ≈ tokens / golden ratio, coprime
 
-Steps of the golden ratio spread any stretch of numbers evenly, so a step's tokens stand as far
-apart as they can: in as many texts as there are. An epoch meets every token once; its offset is
-drawn from (seed, purpose, epoch), and nothing has to be kept in memory or put in order.
+Multiples of the golden ratio are evenly spread (a low-discrepancy sequence), so the tokens of a
+batch are from as many texts as possible. An epoch visits every token once; its offset is drawn from
+(seed, purpose, epoch), so no permutation has to be stored.
 """
 
 import math
@@ -12,17 +12,17 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.stream import Place
+from regard.data.stream import StepPosition
 from regard.randomness import Purpose, derive_generator
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
-class Places:
-    """Steps without end over the tokens of a corpus; a number is a token's place in it.
+class TokenSampler:
+    """Endless steps over the tokens of a corpus; a number is the index of a token.
 
     Args:
-        tokens: How many tokens there are.
+        tokens: Number of tokens.
         seed: Offsets are derived from it.
         batch_tokens: Tokens of one step.
 
@@ -36,17 +36,17 @@ class Places:
         while math.gcd(self.stride, tokens) > 1:
             self.stride += 1
 
-    def place(self, step: int) -> Place:
-        """Which epoch a step stands in, and where."""
-        return Place(*divmod(step, self.steps_per_epoch))
+    def locate(self, step: int) -> StepPosition:
+        """Return the epoch of a step, and its number there."""
+        return StepPosition(*divmod(step, self.steps_per_epoch))
 
     def __getitem__(self, step: int) -> NDArray[np.int64]:
-        """Places of one step."""
-        epoch, within = self.place(step)
+        """Return the token indices of one step."""
+        epoch, within = self.locate(step)
         offset = int(derive_generator(self.seed, Purpose.EPOCH_OFFSET, epoch).integers(self.tokens))
         numbers = np.arange(within * self.rows, min((within + 1) * self.rows, self.tokens))
         return (offset + numbers * self.stride) % self.tokens
 
-    def share(self, step: int, *, shard: int, shards: int) -> NDArray[np.int64]:
-        """Places of one step that fall to one shard: every ``shards``-th."""
+    def select_shard(self, step: int, *, shard: int, shards: int) -> NDArray[np.int64]:
+        """Return the indices of one step that belong to one shard: every ``shards``-th."""
         return self[step][shard::shards]

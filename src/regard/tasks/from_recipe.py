@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from regard.data.split import from_the_end, held_out
+from regard.data.split import is_held_out, split_at_end
 from regard.errors import UsageError
 from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.classification import Classification
@@ -64,14 +64,14 @@ def examples(recipe: Recipe, split: str) -> Examples:
     wanted = split == "valid"
     share, seed = recipe.data.holdout, recipe.seed
     if recipe.data.holdout_from == "end":
-        return lambda: from_the_end(
+        return lambda: split_at_end(
             lambda: read_examples(recipe, files["train"], "train"), share=share, wanted=wanted
         )
     task = TASKS[recipe.task]
     return lambda: (
         record.fields
         for record in task.read_records(recipe, files["train"], "train")
-        if held_out(record.fields, share=share, seed=seed, group=record.group) == wanted
+        if is_held_out(record.fields, share=share, seed=seed, group=record.group) == wanted
     )
 
 

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from regard.data.batch import Batch, pad
 from regard.data.check import Report
 from regard.data.record import Found, Record, Request
-from regard.data.source import Reading, find
-from regard.data.split import no_group
+from regard.data.source import RecordReader, scan
+from regard.data.split import describe_missing_group
 from regard.data.store import Store
 from regard.data.stream import AnyStream, Stream
 from regard.errors import DataError, UsageError
@@ -123,7 +123,7 @@ class Task(ABC):
         data = recipe.data
         group = data.group if split == "train" else ""
         request = Request(cls.fields, data.fields, data.languages, data.label_separator, group)
-        return find(files, request, format=data.format, split=split)
+        return scan(files, request, format=data.format, split=split)
 
     @classmethod
     def read_records(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Record]:
@@ -131,10 +131,10 @@ class Task(ABC):
         data = recipe.data
         found = cls.records(recipe, files, split)
         needs_group = data.group and split == "train" and not data.valid
-        for record in Reading(found, skip=data.on_bad_line == "skip"):
+        for record in RecordReader(found, skip=data.on_bad_line == "skip"):
             refusal = cls.refusal(recipe, record.fields)
             if needs_group and not record.group:
-                refusal = no_group(data.group)
+                refusal = describe_missing_group(data.group)
             if refusal:
                 problem, remedy = refusal
                 raise DataError(f"{record.file}:{record.line}: {problem}", remedy)

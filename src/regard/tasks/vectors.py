@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from regard.data.batch import cut, pad
+from regard.data.batch import cut_batches, pad
 from regard.errors import UsageError
 from regard.tasks.task import Task
 from regard.text import special
@@ -36,7 +36,7 @@ def read_rows(
     order = sorted(range(len(flat)), key=lambda at: len(flat[at][1]))
     lengths = np.asarray([len(flat[at][1]) for at in order], dtype=np.int64)
     total = torch.zeros(len(texts), features)
-    for begin, end in pairwise(cut(lengths, budget=READ_AT_ONCE)):
+    for begin, end in pairwise(cut_batches(lengths, budget=READ_AT_ONCE)):
         some = [flat[at] for at in order[begin:end]]
         if some:
             ids, counts = pad([list(row) for _, row in some], filler=special.PAD)

@@ -114,7 +114,7 @@ class Loop:
         return Progress(
             step=standing.step,
             steps=self.steps,
-            epoch=self.stepper.stream.place(standing.step).epoch,
+            epoch=self.stepper.stream.locate(standing.step).epoch,
             loss=lost / max(1, targets) if self._recent else math.nan,
             rate=self._recent[-1][0].rate if self._recent else 0.0,
             tokens_per_second=tokens / max(seconds, 1e-9),

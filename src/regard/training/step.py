@@ -102,7 +102,7 @@ class Stepper:
 
     def _shard(self, state: State, step: int, shard: int) -> tuple[float, int, int]:
         seed, shards = self.recipe.seed, self.recipe.training.shards
-        numbers = self.stream.share(step, shard=shard, shards=shards)
+        numbers = self.stream.select_shard(step, shard=shard, shards=shards)
         if not len(numbers):
             return 0.0, 0, 0
         key = (seed, Purpose.BATCH, step, shard)

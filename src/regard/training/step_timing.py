@@ -104,7 +104,7 @@ def loads_of(prepared: Prepared) -> list[Load]:
     shards, seed = task.recipe.training.shards, task.recipe.seed
     loads = []
     for step in spread(stream):
-        numbers = stream.share(step, shard=0, shards=shards)
+        numbers = stream.select_shard(step, shard=0, shards=shards)
         batch = task.batch(store, numbers, (seed, Purpose.BATCH, step, 0), progress=HALFWAY)
         loads.append(load_of_batch(task.recipe, batch))
     return loads

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.data.record import Fault
-from regard.data.source import Reading
+from regard.data.source import RecordReader
 from regard.errors import DataError, UsageError
 from regard.recipe.data import DataSettings
 from regard.tasks.tagging.align import Marked, annotate
@@ -202,8 +202,8 @@ def test_a_bad_line_stops_the_reading_or_is_counted(tmp_path):
     )
     data = DataSettings(train=(str(path),))
     with pytest.raises(DataError, match=r"a\.jsonl:1: .*'Ann'"):
-        list(Reading(records(data, [str(path)], "train"), skip=False))
-    reading = Reading(records(data, [str(path)], "train"), skip=True)
+        list(RecordReader(records(data, [str(path)], "train"), skip=False))
+    reading = RecordReader(records(data, [str(path)], "train"), skip=True)
     assert len(list(reading)) == 1 and reading.skipped == 1
 
 

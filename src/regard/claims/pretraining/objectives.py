@@ -9,7 +9,7 @@ from regard.claims.claim import Figure, Measured, claim
 from regard.claims.counters import count_parameters
 from regard.claims.precision import difference, exact, find_dependencies
 from regard.claims.pretraining.bert import settings
-from regard.data.corruption import choose, corrupt, maskable
+from regard.data.corruption import choose_tokens, corrupt, find_maskable
 from regard.data.sentence_pairs import SentencePairs
 from regard.draw.bars import Bars
 from regard.layers.visibility import causal
@@ -44,7 +44,7 @@ def masked_words() -> Measured:
     """
     rng = np.random.default_rng(0)
     ids = rng.integers(len(SPECIAL), TOKENS, size=(400, 128))
-    chosen = choose(maskable(ids), share=0.15, rng=rng)
+    chosen = choose_tokens(find_maskable(ids), share=0.15, rng=rng)
     changed = corrupt(ids, chosen, masked_as=(0.8, 0.1, 0.1), tokens=TOKENS, rng=rng)
     many = int(chosen.sum())
     counts = {

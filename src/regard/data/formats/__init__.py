@@ -1,1 +1,1 @@
-"""How files are written: one reader per format, all yielding records and faults."""
+"""File formats: one reader per format, all yielding records and faults."""

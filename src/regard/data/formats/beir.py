@@ -1,12 +1,12 @@
-"""BEIR-shaped folders: documents, queries, and judgments of which document answers which query.
+"""BEIR folders: documents, queries, and relevance judgments (qrels).
 
     corpus.jsonl      {"_id", "title", "text"}        also named docs or documents
     queries.jsonl     {"_id", "text"}
-    qrels/test.tsv    query, document, grade          a header is passed over; TREC's four columns
+    qrels/test.tsv    query, document, grade          a header is skipped; TREC's four columns
                                                       (query, 0, document, grade) are read as well
 
-``.gz`` and ``.zst`` of each; one ``qrels.tsv`` beside the others serves every split. A file of its
-own may stand for a folder that has documents only.
+Each file may be ``.gz`` or ``.zst``; one ``qrels.tsv`` in the folder serves every split. A single
+file of documents may replace a folder without queries.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.data.compression import plain_name
-from regard.data.formats.jsonl import parsed
-from regard.data.lines import Line, lines
-from regard.data.record import Fault, bad, blank
+from regard.data.formats.jsonl import parse_object
+from regard.data.lines import TextLine, iterate_lines
+from regard.data.record import Fault, make_blank_note, make_fault
 
 CORPUS = ("corpus", "docs", "documents")
 QUERIES = ("queries", "topics")
@@ -32,12 +32,12 @@ _TABLES = (".tsv", ".txt", ".qrels")
 
 
 class Document(NamedTuple):
-    """One document, and where it stands."""
+    """One document, its file and line."""
 
     name: str
     title: str
     body: str
-    """The text, without the title where it begins with it."""
+    """The text, without a title that it begins with."""
     file: str
     line: int
 
@@ -48,7 +48,7 @@ class Document(NamedTuple):
 
 
 class Query(NamedTuple):
-    """One question, and where it stands."""
+    """One query, its file and line."""
 
     name: str
     text: str
@@ -57,7 +57,7 @@ class Query(NamedTuple):
 
 
 class Judgment(NamedTuple):
-    """How well a document answers a query; 0 is not at all."""
+    """Relevance of a document to a query; grade 0 is not relevant."""
 
     query: str
     document: str
@@ -67,14 +67,14 @@ class Judgment(NamedTuple):
 
 
 def is_folder(path: Path) -> bool:
-    """Tell whether a folder is of this shape."""
+    """Return whether a folder is in BEIR format."""
     return path.is_dir() and find_file(path, CORPUS) is not None
 
 
 def find_file(
     folder: Path, stems: Sequence[str], endings: Sequence[str] = (".jsonl",)
 ) -> Path | None:
-    """Find a file by its name without ending, compressed or not."""
+    """Find a file by its stem, compressed or not."""
     found = sorted(folder.iterdir()) if folder.is_dir() else []
     for stem in stems:
         for path in found:
@@ -84,8 +84,8 @@ def find_file(
     return None
 
 
-def qrels_of(folder: Path, split: str) -> Path | None:
-    """Find the judgments of a split: its own file, or the one that serves all."""
+def find_qrels(folder: Path, split: str) -> Path | None:
+    """Find the judgments of a split: its own file, or the file for all splits."""
     for name in QRELS:
         own = find_file(folder / name, SPLITS[split], _TABLES)
         if own is not None:
@@ -94,112 +94,114 @@ def qrels_of(folder: Path, split: str) -> Path | None:
 
 
 def read_documents(path: Path) -> Iterator[Document | Fault]:
-    """Read the documents of a folder, or of one file of them; names must differ."""
-    file = _named(path, CORPUS, "documents")
+    """Read the documents of a folder or file; names must be unique."""
+    file = _find_named(path, CORPUS, "documents")
     if isinstance(file, Fault):
         yield file
         return
     seen: dict[str, int] = {}
-    for number, value in _objects(file):
+    for number, value in _read_objects(file):
         if isinstance(value, Fault):
             yield value
             continue
-        name, text = _name(value), _text(value)
+        name, text = _get_name(value), _get_text(value)
         if name is None and not path.is_dir():
-            name = str(number)  # a file alone: nothing but its lines needs to be named
+            name = str(number)  # without judgments, names are not needed
         if name is None or text is None:
-            yield _lacking(file, number, value, name is None)
+            yield _make_missing_fault(file, number, value, name is None)
             continue
         if name in seen:
-            told = f"The document {name!r} stands at line {seen[name]} already."
-            yield bad("duplicate-id", file, number, told)
+            problem = f"The document {name!r} is already defined in line {seen[name]}."
+            yield make_fault("duplicate-id", file, number, problem)
             continue
         seen[name] = number
         title = " ".join(str(value.get("title") or "").split())
-        document = Document(name, title, _without(title, text), str(file), number)
+        document = Document(name, title, _strip_title(title, text), str(file), number)
         if not document.text:
-            yield _empty(file, number, name)
+            yield _make_empty_note(file, number, name)
         yield document
 
 
 def read_queries(folder: Path) -> Iterator[Query | Fault]:
     """Read the queries of a folder."""
-    file = _named(folder, QUERIES, "queries")
+    file = _find_named(folder, QUERIES, "queries")
     if isinstance(file, Fault):
         yield file
         return
     seen: dict[str, int] = {}
-    for number, value in _objects(file):
+    for number, value in _read_objects(file):
         if isinstance(value, Fault):
             yield value
             continue
-        name, text = _name(value), _text(value)
+        name, text = _get_name(value), _get_text(value)
         if name is None or text is None:
-            yield _lacking(file, number, value, name is None)
+            yield _make_missing_fault(file, number, value, name is None)
         elif not text:
-            yield bad("empty-query", file, number, f"The query {name!r} is empty.")
+            yield make_fault("empty-query", file, number, f"The query {name!r} is empty.")
         elif name in seen:
-            told = f"The query {name!r} stands at line {seen[name]} already."
-            yield bad("duplicate-id", file, number, told)
+            problem = f"The query {name!r} is already defined in line {seen[name]}."
+            yield make_fault("duplicate-id", file, number, problem)
         else:
             seen[name] = number
             yield Query(name, text, str(file), number)
 
 
 def read_judgments(file: Path) -> Iterator[Judgment | Fault]:
-    """Read judgments, tab-separated or as TREC has them."""
-    for line in lines(file):
+    """Read judgments, tab-separated or in TREC format."""
+    for line in iterate_lines(file):
         if isinstance(line, Fault):
             yield line
         elif not line.text.strip():
-            yield blank(file, line.number)
+            yield make_blank_note(file, line.number)
         else:
-            found = _judgment(file, line)
+            found = _parse_judgment(file, line)
             if found is not None:
                 yield found
 
 
-def _judgment(file: Path, line: Line) -> Judgment | Fault | None:
+def _parse_judgment(file: Path, line: TextLine) -> Judgment | Fault | None:
     cells = line.text.split("\t") if "\t" in line.text else line.text.split()
     cells = [cell.strip() for cell in cells]
     if len(cells) == 4:
         cells = [cells[0], cells[2], cells[3]]
     if len(cells) != 3:
-        told = f"A judgment is query, document and grade; the line has {len(cells)} columns."
-        return bad("columns", file, line.number, told)
+        problem = f"A judgment has query, document and grade; the line has {len(cells)} columns."
+        return make_fault("columns", file, line.number, problem)
     try:
         grade = int(cells[2])
     except ValueError:
         if line.number == 1:
             return None  # a header
-        return bad("grade", file, line.number, f"A grade is a whole number. Got {cells[2]!r}.")
+        return make_fault(
+            "grade", file, line.number, f"A grade is a whole number. Got {cells[2]!r}."
+        )
     return Judgment(cells[0], cells[1], grade, str(file), line.number)
 
 
-def _objects(file: Path) -> Iterator[tuple[int, dict[str, object] | Fault]]:
-    for line in lines(file):
+def _read_objects(file: Path) -> Iterator[tuple[int, dict[str, object] | Fault]]:
+    for line in iterate_lines(file):
         if isinstance(line, Fault):
             yield line.line, line
         elif not line.text.strip():
-            yield line.number, blank(file, line.number)
+            yield line.number, make_blank_note(file, line.number)
         else:
-            yield line.number, _object(file, line)
+            yield line.number, _parse_object(file, line)
 
 
-def _object(file: Path, line: Line) -> dict[str, object] | Fault:
-    value = parsed(file, line)
+def _parse_object(file: Path, line: TextLine) -> dict[str, object] | Fault:
+    value = parse_object(file, line)
     if isinstance(value, Fault):
         return value
-    if any("\ud800" <= character <= "\udfff" for character in _all_text(value)):
-        return bad("encoding", file, line.number, "A text holds half a surrogate pair.")
+    if any("\ud800" <= character <= "\udfff" for character in _join_texts(value)):
+        return make_fault("encoding", file, line.number, "A text contains an unpaired surrogate.")
     return value
 
 
-def _all_text(value: dict[str, object]) -> str:
+def _join_texts(value: dict[str, object]) -> str:
     return "".join(part for part in value.values() if isinstance(part, str))
 
 
-def _name(value: dict[str, object]) -> str | None:
+def _get_name(value: dict[str, object]) -> str | None:
     for key in NAMES:
         found = value.get(key)
         if isinstance(found, str | int) and not isinstance(found, bool) and str(found).strip():
@@ -207,7 +209,7 @@ def _name(value: dict[str, object]) -> str | None:
     return None
 
 
-def _text(value: dict[str, object]) -> str | None:
+def _get_text(value: dict[str, object]) -> str | None:
     for key in TEXTS:
         found = value.get(key)
         if isinstance(found, str):
@@ -215,30 +217,30 @@ def _text(value: dict[str, object]) -> str | None:
     return None
 
 
-def _without(title: str, text: str) -> str:
-    """Take a title off the beginning of its text, where it stands there."""
+def _strip_title(title: str, text: str) -> str:
+    """Remove a title that the text begins with."""
     return text[len(title) :].lstrip(" .:-") if title and text.startswith(title) else text
 
 
-def _named(path: Path, stems: Sequence[str], what: str) -> Path | Fault:
+def _find_named(path: Path, stems: Sequence[str], what: str) -> Path | Fault:
     if not path.is_dir():
         return path
     found = find_file(path, stems)
     if found is not None:
         return found
-    told = f"There is no file of {what} in the folder."
-    remedy = f"Name it {stems[0]}.jsonl; {stems[0]}.jsonl.gz will do."
-    return Fault("missing-file", "fatal", str(path), 0, told, remedy)
+    problem = f"The folder has no file of {what}."
+    remedy = f"Name it {stems[0]}.jsonl or {stems[0]}.jsonl.gz."
+    return Fault("missing-file", "fatal", str(path), 0, problem, remedy)
 
 
-def _lacking(file: Path, number: int, value: dict[str, object], name: bool) -> Fault:
+def _make_missing_fault(file: Path, number: int, value: dict[str, object], name: bool) -> Fault:
     what, keys = ("name", NAMES) if name else ("text", TEXTS)
     has = ", ".join(map(str, value)) or "nothing"
-    told = f"There is no {what} under any of {', '.join(keys)}; the object has {has}."
-    return bad("missing-field", file, number, told)
+    problem = f"The object has no {what} (any of {', '.join(keys)}); it has {has}."
+    return make_fault("missing-field", file, number, problem)
 
 
-def _empty(file: Path, number: int, name: str) -> Fault:
-    told = f"The document {name!r} is empty."
-    remedy = "It is kept, so that judgments may name it, and never found."
-    return Fault("empty-document", "note", str(file), number, told, remedy)
+def _make_empty_note(file: Path, number: int, name: str) -> Fault:
+    problem = f"The document {name!r} is empty."
+    remedy = "It is kept, because judgments may name it, but is never found."
+    return Fault("empty-document", "note", str(file), number, problem, remedy)

@@ -1,10 +1,10 @@
-"""What people usually call their columns, so that common files need no ``fields``."""
+"""Usual names of columns, so that common files need no ``data.fields``."""
 
 from collections.abc import Collection
 
 from regard.data.record import Request
 
-_HABITS: dict[int, tuple[tuple[str, ...], ...]] = {
+_USUAL: dict[int, tuple[tuple[str, ...], ...]] = {
     1: (("text",), ("sentence",), ("content",), ("document",)),
     2: (
         ("source", "target"),
@@ -39,13 +39,17 @@ _HABITS: dict[int, tuple[tuple[str, ...], ...]] = {
 }
 
 
-def by_habit(names: Collection[str], request: Request) -> tuple[str, ...]:
-    """Find the usual names among ``names``, in the task's order; nothing where there are none."""
+def find_usual_names(names: Collection[str], request: Request) -> tuple[str, ...]:
+    """Return the usual names among ``names``, in the task's order; () if there are none."""
     languages = tuple(language.lower() for language in request.languages)
     nested = tuple(f"translation.{language}" for language in languages)
     counts = [request.expected] if request.expected else [3, 2, 1]
-    candidates = [habit for count in counts for habit in _HABITS.get(count, ())]
-    for habit in (languages, nested, *candidates):
-        if habit and len(habit) in counts and all(name in names for name in habit):
-            return habit
+    candidates = [names_wanted for count in counts for names_wanted in _USUAL.get(count, ())]
+    for names_wanted in (languages, nested, *candidates):
+        if (
+            names_wanted
+            and len(names_wanted) in counts
+            and all(name in names for name in names_wanted)
+        ):
+            return names_wanted
     return ()

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import polib
 
-from regard.data.lines import document
-from regard.data.record import Fault, Found, Request, examined
+from regard.data.lines import read_document
+from regard.data.record import Fault, Found, Request, make_record
 
 _LINE = re.compile(r"\(line (\d+)\)")
 
 
 class _Content(str):
-    """A catalogue for polib, whose lines end with line feeds only, as they do in a file."""
+    """A catalogue for polib, split at line feeds only."""
 
     __slots__ = ()
 
@@ -23,37 +23,37 @@ class _Content(str):
 
 
 def read_po(files: Sequence[Path], _request: Request) -> Iterator[Found]:
-    """Read (message, translation); untranslated, fuzzy and obsolete entries are passed over."""
+    """Read (message, translation); untranslated, fuzzy and obsolete entries are skipped."""
     for path in files:
-        text = document(path)
+        text = read_document(path)
         if isinstance(text, Fault):
-            # The grammar needs the whole file, so a bad line spoils it.
+            # The parser needs the whole file, so one bad line is fatal.
             yield text._replace(severity="fatal")
             continue
         try:
-            # The line feed at the end keeps polib from taking the text for a file's name.
+            # The final line feed keeps polib from taking the text for a file name.
             catalogue = polib.pofile(_Content(text[0] + "\n"), encoding="utf-8")
         except (OSError, ValueError, IndexError, UnicodeError) as error:
-            yield _broken(path, error)
+            yield _make_broken_fault(path, error)
             continue
         for entry in catalogue:
-            yield from _records(path, entry)
+            yield from _read_entry(path, entry)
 
 
-def _records(path: Path, entry: polib.POEntry) -> Iterator[Found]:
+def _read_entry(path: Path, entry: polib.POEntry) -> Iterator[Found]:
     if not entry.translated():
-        problem = "The message has no translation in use (untranslated, fuzzy or obsolete)."
-        yield Fault("untranslated", "note", str(path), entry.linenum, problem, "It is passed over.")
+        problem = "The message is untranslated, fuzzy or obsolete."
+        yield Fault("untranslated", "note", str(path), entry.linenum, problem, "It is skipped.")
     elif entry.msgid_plural:
         forms = [entry.msgstr_plural[number] for number in sorted(entry.msgstr_plural)]
-        yield examined((entry.msgid, forms[0]), path, entry.linenum)
-        yield examined((entry.msgid_plural, forms[-1]), path, entry.linenum)
+        yield make_record((entry.msgid, forms[0]), path, entry.linenum)
+        yield make_record((entry.msgid_plural, forms[-1]), path, entry.linenum)
     else:
-        yield examined((entry.msgid, entry.msgstr), path, entry.linenum)
+        yield make_record((entry.msgid, entry.msgstr), path, entry.linenum)
 
 
-def _broken(path: Path, error: Exception) -> Fault:
+def _make_broken_fault(path: Path, error: Exception) -> Fault:
     place = _LINE.search(str(error))
     line = int(place.group(1)) if place else 0
-    remedy = "Let msgfmt --check name every fault of the file, and correct it."
+    remedy = "Correct the errors that msgfmt --check reports."
     return Fault("po", "fatal", str(path), line, "The catalogue is not well-formed.", remedy)

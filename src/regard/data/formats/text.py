@@ -1,44 +1,44 @@
-"""Plain text: a blank line ends a document, every line stands alone, or a file is one text."""
+"""Plain text: documents separated by blank lines, single lines, or whole files."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from regard.data.lines import lines, whole
-from regard.data.record import Fault, Found, Record, Request, blank, examined
+from regard.data.lines import iterate_lines, read_to_end
+from regard.data.record import Fault, Found, Record, Request, make_blank_note, make_record
 
 LONGEST_DOCUMENT = 100_000
-"""Characters after which a document goes on as a new record, so that memory stays bounded."""
+"""Characters after which a document is continued in a new record, so that memory is bounded."""
 
 
 def read_documents(files: Sequence[Path], _request: Request) -> Iterator[Found]:
-    """Read documents of one or more lines, kept together with their line ends."""
+    """Read documents of one or more lines, with their line breaks."""
     for path in files:
-        yield from _documents(path)
+        yield from _read_documents(path)
 
 
 def read_lines(files: Sequence[Path], _request: Request) -> Iterator[Found]:
     """Read every line as a record of its own."""
     for path in files:
-        for line in lines(path):
+        for line in iterate_lines(path):
             if isinstance(line, Fault):
                 yield line
             elif line.text.strip():
                 yield Record((line.text,), str(path), line.number)
             else:
-                yield blank(path, line.number)
+                yield make_blank_note(path, line.number)
 
 
 def read_whole(files: Sequence[Path], _request: Request) -> Iterator[Found]:
-    """Read every file as one record, to the last character; it is held in memory whole."""
+    """Read every file as one record; it is held in memory."""
     for path in files:
-        text = whole(path)
-        yield text if isinstance(text, Fault) else examined((text,), path, 1)
+        text = read_to_end(path)
+        yield text if isinstance(text, Fault) else make_record((text,), path, 1)
 
 
-def _documents(path: Path) -> Iterator[Found]:
+def _read_documents(path: Path) -> Iterator[Found]:
     held: list[str] = []
     size = first = 0
-    for line in lines(path):
+    for line in iterate_lines(path):
         if isinstance(line, Fault):
             yield line
             continue

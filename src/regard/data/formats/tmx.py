@@ -1,7 +1,7 @@
 """Translation memories (TMX): units with one segment per language.
 
-Read as a stream of events, through ``defusedxml``: memory does not grow with the file, and
-entities, the usual way to attack a reader of XML, are refused.
+Parsed as a stream by ``defusedxml``: memory does not grow with the file, and entities, the usual
+attack on XML parsers, are refused.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,8 +12,8 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from regard.data.compression import BROKEN, open_bytes
-from regard.data.lines import unreadable
-from regard.data.record import Fault, Found, Request, bad, examined
+from regard.data.lines import make_unreadable_fault
+from regard.data.record import Fault, Found, Request, make_fault, make_record
 
 _CHUNK = 1 << 16
 _CODES = {"bpt", "ept", "ph", "it", "ut"}  # markup of the translated document, not its text
@@ -21,16 +21,16 @@ _LANGUAGE = ("{http://www.w3.org/XML/1998/namespace}lang", "lang")
 
 
 def read_tmx(files: Sequence[Path], request: Request) -> Iterator[Found]:
-    """Read the segments of the wanted languages, or of the first unit's where none are named."""
+    """Read the segments of the given languages, or else of those in the first unit."""
     for path in files:
-        units = _Units(path, tuple(map(_primary, request.languages)))
+        units = _Units(path, tuple(map(_to_primary, request.languages)))
         parser = DefusedXMLParser(target=units)
         units.parser = parser.parser
         try:
             with open_bytes(path) as file:
                 while chunk := file.read(_CHUNK):
                     parser.feed(chunk)
-                    yield from units.taken()
+                    yield from units.take_units()
                 parser.close()
         except (
             *BROKEN,
@@ -40,19 +40,19 @@ def read_tmx(files: Sequence[Path], request: Request) -> Iterator[Found]:
             ValueError,
             LookupError,
         ) as error:
-            yield from units.taken()
-            yield _broken(path, error)
+            yield from units.take_units()
+            yield _make_broken_fault(path, error)
             continue
-        yield from units.taken()
+        yield from units.take_units()
 
 
-def _primary(language: str) -> str:
+def _to_primary(language: str) -> str:
     return language.lower().replace("_", "-").partition("-")[0]
 
 
-def _broken(path: Path, error: Exception) -> Fault:
+def _make_broken_fault(path: Path, error: Exception) -> Fault:
     kind, line, problem = "xml", 0, f"The file is not well-formed XML: {error}."
-    remedy = "Export the translation memory again, or correct it at this line."
+    remedy = "Export the translation memory again, or correct this line."
     if isinstance(error, ParseError):
         line = error.position[0]
     elif isinstance(error, DefusedXmlException):
@@ -60,12 +60,12 @@ def _broken(path: Path, error: Exception) -> Fault:
     elif isinstance(error, BROKEN):
         kind, problem = "compression", f"The compressed data is broken: {error}."
     elif isinstance(error, OSError):
-        return unreadable(path, error)
+        return make_unreadable_fault(path, error)
     return Fault(kind, "fatal", str(path), line, problem, remedy)
 
 
 class _Units:
-    """The parser's listener: gathers the text of each segment and hands over finished units."""
+    """The target of the parser: collects segments and returns finished units."""
 
     def __init__(self, path: Path, languages: tuple[str, ...]) -> None:
         self._path = path
@@ -76,50 +76,50 @@ class _Units:
         self._language = ""
         self._text: list[str] | None = None
         self._codes = 0
-        # Set once the parser, which wants its listener first, exists.
+        # Set after the parser is made, which needs its target first.
         self.parser: object = None
 
-    def taken(self) -> list[Found]:
-        """Hand over what was finished since the last call."""
+    def take_units(self) -> list[Found]:
+        """Return the units finished since the last call."""
         done, self._done = self._done, []
         return done
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Enter an element."""
+        """Start an element."""
         if tag == "tu":
             self._unit, self._line = {}, getattr(self.parser, "CurrentLineNumber", 0)
         elif tag == "tuv":
             named = next((attributes[key] for key in _LANGUAGE if key in attributes), "")
-            self._language = _primary(named)
+            self._language = _to_primary(named)
         elif tag == "seg":
             self._text = []
         elif tag in _CODES:
             self._codes += 1
 
     def data(self, text: str) -> None:
-        """Take text where it is a segment's."""
+        """Append text inside a segment."""
         if self._text is not None and not self._codes:
             self._text.append(text)
 
     def end(self, tag: str) -> None:
-        """Leave an element."""
+        """End an element."""
         if tag == "seg" and self._text is not None:
             self._unit.setdefault(self._language, "".join(self._text))
             self._text = None
         elif tag == "tu":
-            self._done.append(self._record())
+            self._done.append(self._make_record())
         elif tag in _CODES:
             self._codes -= 1
 
     def close(self) -> None:
         """End of the file."""
 
-    def _record(self) -> Found:
+    def _make_record(self) -> Found:
         self._languages = self._languages or tuple(self._unit)
         for language in self._languages:
             if language not in self._unit:
                 has = ", ".join(self._unit) or "no language"
                 problem = f"The unit has no segment in {language!r}; it has {has}."
-                return bad("missing-field", self._path, self._line, problem)
+                return make_fault("missing-field", self._path, self._line, problem)
         fields = tuple(self._unit[language] for language in self._languages)
-        return examined(fields, self._path, self._line)
+        return make_record(fields, self._path, self._line)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.data.batch import Batch, Padded, collate, pad
-from regard.data.batch import cut as cut_rows
+from regard.data.batch import cut_batches as cut_rows
 from regard.data.store import Store
 from regard.data.stream import Stream
 from regard.errors import UsageError

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from regard.data.batch import Batch, Padded, pad
 from regard.data.store import Store
-from regard.data.windows import Windows, cut_out, sliding
+from regard.data.windows import Windows, cut_windows, slide_windows
 from regard.errors import DataError, UsageError
 from regard.models.build.writing import language_model
 from regard.models.gpt import LanguageModel, apart
@@ -135,7 +135,7 @@ class LanguageModelling(Task):
 
     def begin(self, model: LanguageModel, store: Store) -> None:
         """Give logits to the tokens of the text, and one to all others together."""
-        counts = store.counts_of(0, tokens=self.tokenizer.size)
+        counts = store.count_tokens(0, tokens=self.tokenizer.size)
         if self.recipe.model.writes == "seen":
             seen = counts > 0
             seen[[special.END, special.UNKNOWN]] = True
@@ -161,7 +161,7 @@ class LanguageModelling(Task):
         return self._windows(store.flat(0), numbers, self.context)
 
     def _windows(self, ids: NDArray[Any], begins: NDArray[np.int64], context: int) -> Batch:
-        rows = cut_out(ids, begins, context=context, before=special.END)
+        rows = cut_windows(ids, begins, context=context, before=special.END)
         lengths = torch.full((len(rows),), context + 1)
         return Batch((Padded(torch.from_numpy(rows), lengths),), begins)
 
@@ -233,7 +233,7 @@ class LanguageModelling(Task):
         """Log-probability of every token of a text, each once, from windows ``stride`` apart."""
         model.eval()
         context = min(context, len(ids))
-        cuts = np.asarray(sliding(len(ids), context=context, stride=stride))
+        cuts = np.asarray(slide_windows(len(ids), context=context, stride=stride))
         rows, found = max(1, MEASURED_AT_ONCE // context), []
         for part in range(0, len(cuts), rows):
             begins, counted = cuts[part : part + rows].T

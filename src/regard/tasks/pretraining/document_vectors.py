@@ -23,7 +23,7 @@ from torch.nn.functional import cosine_similarity, softplus
 
 from regard.data.batch import Batch, Padded
 from regard.data.store import Store
-from regard.data.token_sampler import Places
+from regard.data.token_sampler import TokenSampler
 from regard.models.build.body import body
 from regard.models.document_vectors import SHARP, DocumentVectors
 from regard.models.ngram_filter import filter_ngrams
@@ -70,9 +70,9 @@ class DocumentVectorLearning(WholeDocuments):
             Classification.complete(recipe, lambda: _labelled(recipe))
         return recipe
 
-    def stream(self, store: Store) -> Places:
+    def stream(self, store: Store) -> TokenSampler:
         settings = self.recipe.training
-        return Places(store.tokens, seed=self.recipe.seed, batch_tokens=settings.batch_tokens)
+        return TokenSampler(store.tokens, seed=self.recipe.seed, batch_tokens=settings.batch_tokens)
 
     def build(self) -> DocumentVectors:
         settings = self.recipe.model

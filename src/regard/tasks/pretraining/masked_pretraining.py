@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from regard.data.batch import Batch, pad
 from regard.data.sentence_pairs import SentencePairs
-from regard.data.spans import UNASKED, Corpus, Plain, Spans
+from regard.data.spans import IGNORED, Corpus, SpanRows, Spans
 from regard.data.store import Store
 from regard.data.stream import AnyStream
 from regard.errors import DataError
@@ -154,8 +154,8 @@ class MaskedPretraining(Task):
     def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
         """Put encoded texts side by side, as they are; only a [MASK] in them is asked about."""
         ids, lengths = pad([[special.CLS, *fields[-1]] for fields in rows], filler=special.PAD)
-        segments, labels = torch.zeros_like(ids), torch.full_like(lengths, UNASKED)
-        return ask_masks(Plain(*(each.numpy() for each in (ids, lengths, segments, labels))))
+        segments, labels = torch.zeros_like(ids), torch.full_like(lengths, IGNORED)
+        return ask_masks(SpanRows(*(each.numpy() for each in (ids, lengths, segments, labels))))
 
     def loss(self, model: Any, batch: Batch) -> Loss:  # noqa: ANN401
         return self.objective.loss(model, rows_of(batch))
@@ -243,7 +243,7 @@ class MaskedPretraining(Task):
     def _questions(self, examples: Sequence[tuple[str, ...]], most: int) -> list[Batch]:
         """Hide something in rows spread over the examples, always in the same way."""
         corpus, longest = self.corpus_of(examples), self.recipe.text.max_length
-        numbers = corpus.every()
+        numbers = corpus.list_rows()
         wanted = max(1, min(len(numbers), most // longest))
         numbers = numbers[np.linspace(0, len(numbers) - 1, wanted).astype(int)]
         rng = derive_generator(self.recipe.seed, Purpose.MASKED_EVALUATION)

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from regard.data.corruption import keep
+from regard.data.corruption import keep_unchosen
 from regard.models.bert import Bert, view
 from regard.models.masked_autoencoder import MaskedAutoencoder
 from regard.models.replaced_tokens import ReplacedTokens
@@ -131,7 +131,7 @@ class Autoencoder:
     """Rebuild what the encoder never saw."""
 
     def states(self, model: MaskedAutoencoder, rows: Rows) -> Float[Tensor, "row position width"]:
-        kept = keep(rows.asked.numpy(), rows.lengths.numpy())
+        kept = keep_unchosen(rows.asked.numpy(), rows.lengths.numpy())
         places, counts = (torch.from_numpy(each) for each in kept)
         return model(rows.ids, lengths=rows.lengths, places=places, kept=counts)
 

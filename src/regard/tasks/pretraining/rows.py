@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.data.batch import Batch, Padded
-from regard.data.corruption import choose, choose_words, corrupt, maskable
-from regard.data.spans import UNASKED, Plain
+from regard.data.corruption import choose_tokens, choose_words, corrupt, find_maskable
+from regard.data.spans import IGNORED, SpanRows
 from regard.text.special import MASK
 
 
@@ -60,28 +60,28 @@ class Hiding(NamedTuple):
     """Share of the rows that are read forward only."""
 
 
-def hide(rows: Plain, hiding: Hiding, rng: np.random.Generator) -> Batch:
+def hide(rows: SpanRows, hiding: Hiding, rng: np.random.Generator) -> Batch:
     """Make a batch of questions: hide some tokens of every row, or all that follow each place."""
     ids = rows.ids
     if hiding.begins is None:
-        chosen = choose(maskable(ids), share=hiding.share, rng=rng)
+        chosen = choose_tokens(find_maskable(ids), share=hiding.share, rng=rng)
     else:
         chosen = choose_words(ids, hiding.begins, share=hiding.share, rng=rng)
     shown = corrupt(ids, chosen, masked_as=hiding.masked_as, tokens=hiding.tokens, rng=rng)
-    targets = np.where(chosen, ids, UNASKED)
+    targets = np.where(chosen, ids, IGNORED)
     forward = rng.permutation(len(ids)) < _some(hiding.causal_share * len(ids), rng)
-    following = np.full_like(ids, UNASKED)
+    following = np.full_like(ids, IGNORED)
     following[:, :-1] = ids[:, 1:]
-    following[np.arange(ids.shape[1]) + 1 >= rows.lengths[:, None]] = UNASKED
+    following[np.arange(ids.shape[1]) + 1 >= rows.lengths[:, None]] = IGNORED
     shown = np.where(forward[:, None], ids, shown)
     targets = np.where(forward[:, None], following, targets)
     marks = np.stack([rows.labels, forward, np.full(len(ids), rng.integers(2**62))], axis=1)
     return _batch(shown, rows, targets, marks)
 
 
-def ask_masks(rows: Plain) -> Batch:
+def ask_masks(rows: SpanRows) -> Batch:
     """Make a batch that asks for every [MASK] that stands in the rows."""
-    targets = np.where(rows.ids == MASK, MASK, UNASKED)
+    targets = np.where(rows.ids == MASK, MASK, IGNORED)
     marks = np.stack([rows.labels, np.zeros_like(rows.labels), np.zeros_like(rows.labels)], axis=1)
     return _batch(rows.ids, rows, targets, marks)
 
@@ -95,7 +95,7 @@ def rows_of(batch: Batch) -> Rows:
 
 
 def _batch(
-    shown: NDArray[np.int64], rows: Plain, targets: NDArray[np.int64], marks: NDArray[np.int64]
+    shown: NDArray[np.int64], rows: SpanRows, targets: NDArray[np.int64], marks: NDArray[np.int64]
 ) -> Batch:
     lengths = torch.from_numpy(rows.lengths)
     fields = (shown, targets, rows.segments)

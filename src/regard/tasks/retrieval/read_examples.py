@@ -15,14 +15,14 @@ from regard.data.formats.beir import (
     Document,
     Judgment,
     Query,
+    find_qrels,
     is_folder,
-    qrels_of,
     read_documents,
     read_judgments,
     read_queries,
 )
-from regard.data.record import Fault, Found, Record, Request, bad
-from regard.data.source import find
+from regard.data.record import Fault, Found, Record, Request, make_fault
+from regard.data.source import scan
 from regard.errors import DataError, UsageError
 from regard.recipe.recipe import Recipe
 from regard.tasks.retrieval.example import Tag
@@ -53,7 +53,7 @@ def documents(
     if path.is_dir() or plain_name(path).suffix in OBJECTS:
         yield from read_documents(path)
         return
-    for found in find([path], Request(1, fields[-1:]), format=format):
+    for found in scan([path], Request(1, fields[-1:]), format=format):
         if isinstance(found, Fault):
             yield found
         else:
@@ -126,7 +126,7 @@ def judgments(folder: Path, split: str) -> Iterator[Query | Judgment | Fault]:
     for document in read_documents(folder):
         if isinstance(document, Document):
             known.add(document.name)
-    file = qrels_of(folder, split)
+    file = find_qrels(folder, split)
     if file is None:
         told = f"There are no judgments for {split}."
         remedy = f"Put them into qrels/{'dev' if split == 'valid' else split}.tsv, or qrels.tsv."
@@ -143,7 +143,7 @@ def _known(one: Judgment, queries: set[str], documents: set[str]) -> Judgment | 
     ):
         if name not in names:
             told = f"The judgment names the {what} {name!r}, which is not there."
-            return bad(f"missing-{what}", Path(one.file), one.line, told)
+            return make_fault(f"missing-{what}", Path(one.file), one.line, told)
     return one
 
 
@@ -187,7 +187,7 @@ def _pairs(recipe: Recipe, path: Path) -> Iterator[Found]:
 
 def _two(recipe: Recipe, path: Path) -> Iterator[Found]:
     data = recipe.data
-    yield from find([path], Request(2, data.fields[:2], data.languages), format=data.format)
+    yield from scan([path], Request(2, data.fields[:2], data.languages), format=data.format)
 
 
 def _labelled(folder: Path) -> Iterator[Found]:
@@ -216,11 +216,11 @@ def _labelled(folder: Path) -> Iterator[Found]:
 
 
 def _not_reported_on(recipe: Recipe, folder: Path) -> None:
-    learned = qrels_of(folder, "train")
+    learned = find_qrels(folder, "train")
     for split in ("valid", "test"):
         for file in getattr(recipe.data, split):
             path = Path(file).expanduser()
-            if learned is not None and path.is_dir() and qrels_of(path, split) == learned:
+            if learned is not None and path.is_dir() and find_qrels(path, split) == learned:
                 raise DataError(
                     f"judgments that are learned from cannot be reported on. {learned} serves "
                     f"data.train and data.{split}.",
@@ -237,14 +237,14 @@ def _columns(recipe: Recipe, path: Path) -> Iterator[Found]:
     if not scored:
         yield from _pairs(recipe, path)
         return
-    for found in find([path], three, format=data.format):
+    for found in scan([path], three, format=data.format):
         if isinstance(found, Fault):
             yield found
             continue
         number = _number(found.fields[2])
         if number is None:
             told = f"The third field must be a number. Got {found.fields[2]!r}."
-            yield bad("score", Path(found.file), found.line, told)
+            yield make_fault("score", Path(found.file), found.line, told)
         else:
             tag = Tag("scored", score=number)
             yield Record((*found.fields[:2], tag.written()), found.file, found.line)
@@ -252,7 +252,7 @@ def _columns(recipe: Recipe, path: Path) -> Iterator[Found]:
 
 def _scored(path: Path, request: Request, format: str) -> bool:
     try:
-        first = next(islice(find([path], request, format=format), 1), None)
+        first = next(islice(scan([path], request, format=format), 1), None)
     except UsageError:
         return False
     return isinstance(first, Record) and _number(first.fields[2]) is not None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from regard.data.record import Request
-from regard.data.source import Reading, find
+from regard.data.source import RecordReader, scan
 from regard.tasks.suggest.survey import MOST_LOOKED_AT, SEPARATOR, Choices, Seen
 
 SMALL = 5_000  # examples below which little is learned from scratch
@@ -96,7 +96,7 @@ def _last_field(task: str, files: Sequence[str]) -> tuple[dict[str, Any], dict[s
     """Look whether the last field is one label, several, or a score."""
     expected = 3 if task == "sentence-pair" else 2
     request = Request(expected, label_separator=SEPARATOR)
-    records = islice(Reading(find(files, request), skip=True), MOST_LOOKED_AT)
+    records = islice(RecordReader(scan(files, request), skip=True), MOST_LOOKED_AT)
     written = [record.fields[-1] for record in records]
     different = {one.strip() for one in written}
     if len(different) > FEW and all(map(_is_number, different)):

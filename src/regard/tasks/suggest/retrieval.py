@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.data.formats.beir import find_file, is_folder, qrels_of
+from regard.data.formats.beir import find_file, find_qrels, is_folder
 from regard.errors import DataError, UsageError
 from regard.tasks.retrieval.corpus import sound
 from regard.tasks.retrieval.read_examples import documents
@@ -98,7 +98,7 @@ def _own(folder: Path, split: str) -> bool:
 
 
 def _judged(folder: Path, learned: bool) -> bool:
-    return qrels_of(folder, "test") is not None and (not learned or _own(folder, "test"))
+    return find_qrels(folder, "test") is not None and (not learned or _own(folder, "test"))
 
 
 def _check_there(paths: list[Path]) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from regard.data.record import Request
-from regard.data.source import Reading, find
+from regard.data.source import RecordReader, scan
 from regard.errors import DataError
 
 MOST_LOOKED_AT = 200_000
@@ -45,7 +45,7 @@ def look(files: Sequence[str], *, expected: int) -> Seen:
     """Read the first examples of ``expected`` fields and count their words."""
     counts = []
     request = Request(expected, label_separator=SEPARATOR)
-    for record in Reading(find(files, request), skip=True):
+    for record in RecordReader(scan(files, request), skip=True):
         counts.append(max(len(field.split()) for field in record.fields))
         if len(counts) > MOST_LOOKED_AT:
             break

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.data.compression import plain_name
-from regard.data.lines import Line, lines
-from regard.data.record import Fault, bad
+from regard.data.lines import TextLine, iterate_lines
+from regard.data.record import Fault, make_fault
 from regard.errors import UsageError
 
 BOUNDARY = "-DOCSTART-"
@@ -40,18 +40,18 @@ def read_sentences(path: Path, fields: tuple[str, ...]) -> Iterator[Sentence | F
 
 
 def _has_bars(path: Path) -> bool:
-    read = (line for line in islice(lines(path), 50) if isinstance(line, Line))
+    read = (line for line in islice(iterate_lines(path), 50) if isinstance(line, TextLine))
     first = next((line.text for line in read if _says_something(line)), "")
     return first != "" and "\t" not in first and all("|" in part[1:] for part in first.split())
 
 
-def _says_something(line: Line) -> bool:
+def _says_something(line: TextLine) -> bool:
     return line.text.strip() != "" and not line.text.startswith(BOUNDARY)
 
 
 def _read_bars(path: Path, fields: tuple[str, ...]) -> Iterator[Sentence | Fault]:
     columns = 0
-    for line in lines(path):
+    for line in iterate_lines(path):
         if isinstance(line, Fault):
             yield line
         elif _says_something(line):
@@ -66,7 +66,7 @@ def _read_columns(path: Path, fields: tuple[str, ...]) -> Iterator[Sentence | Fa
     universal = _is_universal(path)
     columns = 0
     rows: list[Row] = []
-    for line in lines(path):
+    for line in iterate_lines(path):
         if isinstance(line, Fault):
             rows.append((line.line, line))
         elif not _says_something(line):
@@ -92,7 +92,7 @@ def _taken(
             continue
         word, tag = _chosen(path, fields, columns)
         if problem := _wrong(cells, columns, word=word, tag=tag):
-            yield bad("columns", path, number, problem)
+            yield make_fault("columns", path, number, problem)
         else:
             sentence.append(Token(cells[word].strip(), cells[tag].strip(), number))
     if sentence and len(sentence) == len(rows):

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.data.formats.jsonl import parsed
-from regard.data.lines import lines
-from regard.data.record import CORRECT, Fault, Found, bad, blank, examined
+from regard.data.formats.jsonl import parse_object
+from regard.data.lines import iterate_lines
+from regard.data.record import CORRECT, Fault, Found, make_blank_note, make_fault, make_record
 from regard.tasks.tagging.align import Marked, annotate
 from regard.tasks.tagging.columns import Sentence, Token
 from regard.tasks.tagging.example import Place, find_words
@@ -34,14 +34,14 @@ class Names(NamedTuple):
 def read_objects(path: Path, fields: tuple[str, ...]) -> Iterator[Found | Sentence]:
     """Read one object per line: a record if it marks characters, a sentence if it tags tokens."""
     names = Names(*fields) if len(fields) == 2 else None
-    for line in lines(path):
+    for line in iterate_lines(path):
         if isinstance(line, Fault):
             yield line
             continue
         if not line.text.strip():
-            yield blank(path, line.number)
+            yield make_blank_note(path, line.number)
             continue
-        value = parsed(path, line)
+        value = parse_object(path, line)
         if isinstance(value, Fault):
             yield value
             continue
@@ -64,9 +64,9 @@ def mark_text(
             remedy = f"{misfit.remedy} {CORRECT}"
             yield Fault(misfit.kind, "bad", path, line, misfit.problem, remedy)
     elif not found.tokens:
-        yield bad("empty-field", Path(path), line, "The text is empty.")
+        yield make_fault("empty-field", Path(path), line, "The text is empty.")
     else:
-        yield examined((text, found.as_field()), Path(path), line)
+        yield make_record((text, found.as_field()), Path(path), line)
 
 
 def as_marked(value: object) -> Marked | None:
@@ -102,7 +102,9 @@ def _read(
     text, marks = value.get(names.text), value.get(names.marks)
     if not isinstance(text, str | list) or not isinstance(marks, list):
         name = names.marks if isinstance(text, str | list) else names.text
-        yield bad("missing-field", path, line, f"The field {name!r} is missing or of another kind.")
+        yield make_fault(
+            "missing-field", path, line, f"The field {name!r} is missing or of another kind."
+        )
     elif isinstance(text, list):
         yield _tagged(path, line, text, marks)
     else:
@@ -111,7 +113,9 @@ def _read(
 
 def _tagged(path: Path, line: int, tokens: list[object], tags: list[object]) -> Sentence | Fault:
     if len(tokens) != len(tags) or not tokens:
-        return bad("columns", path, line, f"There are {len(tokens)} tokens and {len(tags)} tags.")
+        return make_fault(
+            "columns", path, line, f"There are {len(tokens)} tokens and {len(tags)} tags."
+        )
     sentence = []
     for token, tag in zip(tokens, tags, strict=True):
         if type(tag) is int:
@@ -119,7 +123,7 @@ def _tagged(path: Path, line: int, tokens: list[object], tags: list[object]) -> 
             return Fault("tag", "bad", str(path), line, told, 'Write names, such as "B-PER".')
         if not (isinstance(token, str) and isinstance(tag, str) and token.strip() and tag.strip()):
             told = f"Tokens and tags are texts that are not empty. Got {token!r} and {tag!r}."
-            return bad("columns", path, line, told)
+            return make_fault("columns", path, line, told)
         sentence.append(Token(token, tag, line))
     return sentence
 
@@ -131,10 +135,12 @@ def _marked(
     unread = [mark for mark, span in zip(marks, spans, strict=True) if span is None]
     for mark in unread:
         told = f"A span is [start, end, label]. Got {json.dumps(mark, ensure_ascii=False)}."
-        yield bad("span", path, line, told)
+        yield make_fault("span", path, line, told)
     places = _given_tokens(text, value.get("tokens"))
     if places is None:
-        yield bad("span", path, line, 'The "tokens" do not stand in the text where they say.')
+        yield make_fault(
+            "span", path, line, 'The "tokens" do not stand in the text where they say.'
+        )
     elif not unread:
         marked = [span for span in spans if span is not None]
         yield from mark_text(str(path), line, text, marked, places)

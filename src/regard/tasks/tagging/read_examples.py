@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from regard.data.compression import plain_name
-from regard.data.record import Fault, Found, Request, bad, examined
-from regard.data.source import WORLD, find
+from regard.data.record import Fault, Found, Request, make_fault, make_record
+from regard.data.source import WORLD, scan
 from regard.errors import UsageError
 from regard.recipe.data import DataSettings
 from regard.tasks.tagging.columns import Sentence, read_sentences
@@ -43,7 +43,7 @@ def records(data: DataSettings, files: Iterable[str], split: str) -> Iterator[Fo
 
 
 def _world(name: str, split: str) -> Iterator[Found]:
-    for found in find([name], Request(2), split=split):
+    for found in scan([name], Request(2), split=split):
         if isinstance(found, Fault):
             yield found
             continue
@@ -87,7 +87,7 @@ def _annotated(path: Path, sentence: Sentence, scheme: Scheme) -> Iterator[Found
     unread = [one for one in sentence if scheme != "none" and not is_prefixed(one.tag)]
     for token in unread:
         told = f"The tag {token.tag!r} of {token.text!r} has no prefix such as B- or I-."
-        yield bad("tag", path, token.line, told)
+        yield make_fault("tag", path, token.line, told)
     if unread:
         return
     tags = [one.tag if scheme == "none" else normalize(one.tag) for one in sentence]
@@ -102,7 +102,7 @@ def _annotated(path: Path, sentence: Sentence, scheme: Scheme) -> Iterator[Found
         begin += len(token.text) + 1
     text = " ".join(token.text for token in sentence)
     annotation = Annotation(scheme, tuple(tags), tuple(places))
-    yield examined((text, annotation.as_field()), path, sentence[0].line)
+    yield make_record((text, annotation.as_field()), path, sentence[0].line)
 
 
 def _irregular(path: Path, sentence: Sentence, span: Span, scheme: Scheme) -> Fault:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.data.batch import Batch
-from regard.data.gaps import Gapped, take_sentences, take_spans
+from regard.data.gaps import MaskedText, mask_sentences, mask_spans
 from regard.data.store import Store
 from regard.errors import UsageError
 from regard.models.transformer import Transformer
@@ -99,11 +99,11 @@ class Denoising(TextToText):
         found = [self._gapped(lengths, ids, rng) for lengths, ids in rows]
         return self.pad([([*a, special.END], [*b, special.END]) for a, b in found])
 
-    def _gapped(self, lengths: list[int], ids: list[int], rng: np.random.Generator) -> Gapped:
+    def _gapped(self, lengths: list[int], ids: list[int], rng: np.random.Generator) -> MaskedText:
         settings = self.settings
         if settings.gaps == "sentences" and len(lengths) > 1:
-            return take_sentences(ids, lengths, share=settings.share, rng=rng)
-        return take_spans(ids, share=settings.share, mean=settings.span, rng=rng)
+            return mask_sentences(ids, lengths, share=settings.share, rng=rng)
+        return mask_spans(ids, share=settings.share, mean=settings.span, rng=rng)
 
     def read(self, texts: Sequence[str]) -> list[list[int]]:
         return [encode_with_masks(self.tokenizer, folded(text)) for text in texts]

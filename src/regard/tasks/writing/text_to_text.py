@@ -70,7 +70,7 @@ class TextToText(Task):
 
     def _written(self, store: Store) -> Tensor:
         """Tokens seen on the target side, and every single byte, so that all can be spelled."""
-        seen = store.seen(1, tokens=self.tokenizer.size)
+        seen = store.find_present(1, tokens=self.tokenizer.size)
         seen[self.tokenizer.single_bytes] = True
         seen[special.END] = True
         return torch.from_numpy(np.flatnonzero(seen))
