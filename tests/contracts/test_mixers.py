@@ -19,12 +19,12 @@ from regard.layers.attention import (
     Projections,
     argmax,
     dot,
+    log_length,
     scaled_dot,
     softmax,
 )
 from regard.layers.convolution import Convolution
 from regard.layers.distance import Alibi, RelativeBuckets, RelativeTable
-from regard.layers.log_length import log_length
 from regard.layers.memory import Memory
 from regard.layers.position import Rotary
 from regard.layers.recurrent import Recurrent

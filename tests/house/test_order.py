@@ -12,6 +12,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 MEANINGLESS = {"utils", "util", "common", "helpers", "helper", "base", "core", "misc", "tools"}
 LONGER_THAN_300 = {
+    "src/regard/layers/attention.py": "one equation: its scores, its selections, its layer",
     "src/regard/tasks/task.py": "one class: what every task promises",
     "src/regard/tasks/language/language_modelling.py": "one class: the task and its measurement",
     "src/regard/tasks/labelling/labelled.py": "one class: what every labelled task promises",
@@ -30,6 +31,13 @@ def name(file):
 def test_no_file_or_folder_has_a_name_that_says_nothing(file):
     words = {part.strip("_").removesuffix(".py") for part in file.relative_to(SOURCE).parts}
     assert not words & MEANINGLESS
+
+
+def test_only_longer_files_are_listed_as_such():
+    lengths = {
+        file: (ROOT / file).read_text(encoding="utf-8").count("\n") for file in LONGER_THAN_300
+    }
+    assert [file for file, length in lengths.items() if length <= 300] == []
 
 
 @pytest.mark.parametrize("file", [*FILES, *sorted((ROOT / "tests").rglob("*.py"))], ids=name)

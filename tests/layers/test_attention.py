@@ -21,12 +21,12 @@ from regard.layers.attention import (
     attend,
     dot,
     fused,
+    log_length,
     scaled_dot,
     softmax,
 )
 from regard.layers.distance import Alibi
 from regard.layers.dropout import keyed
-from regard.layers.log_length import log_length
 from regard.layers.memory import Memory
 from regard.layers.norm import RMSNorm
 from regard.layers.position import Rotary
@@ -313,3 +313,38 @@ def test_queries_into_a_context_are_turned_to_where_they_stand(states, context):
 def test_heads_that_do_not_divide_the_width_are_refused_with_a_remedy():
     with pytest.raises(ValueError, match="width=10, heads=3; the next width that fits is 12"):
         Attention(width=10, heads=3)
+
+
+def lead(keys, by):
+    scores = torch.zeros(1, 1, 1, keys, dtype=torch.float64)
+    scores[..., 0] = by
+    return scores
+
+
+@pytest.mark.parametrize("keys", [2, 7, 101])
+def test_log_length_gives_a_lead_the_weight_of_the_closed_form(keys):
+    visible = torch.ones(1, 1, 1, keys, dtype=torch.bool)
+    first = log_length(lead(keys, 1.5), visible)[0, 0, 0, 0]
+    assert_close(first, torch.tensor(keys**1.5 / (keys**1.5 + keys - 1), dtype=torch.float64))
+
+
+def test_log_length_counts_visible_keys_and_not_padding():
+    scores = torch.randn(2, 3, 5, 7, dtype=torch.float64)
+    visible = padding(torch.tensor([7, 4]), 7)
+    short = log_length(scores[1:, :, :, :4], torch.ones(1, 1, 1, 4, dtype=torch.bool))
+    assert_close(log_length(scores, visible)[1:, :, :, :4], short)
+
+
+def test_log_length_counts_for_every_query_the_keys_it_sees():
+    scores = torch.randn(1, 1, 5, 5, dtype=torch.float64)
+    weights = log_length(scores, causal(5, 5))
+    for place in range(5):
+        row = (
+            scores[:, :, place : place + 1, : place + 1] * torch.tensor(place + 1.0).log().double()
+        )
+        expected = softmax(row, torch.ones(1, 1, 1, place + 1, dtype=torch.bool))
+        assert_close(weights[:, :, place : place + 1, : place + 1], expected)
+
+
+def test_log_length_gives_a_single_key_all_the_weight():
+    assert log_length(lead(1, 3.0), torch.ones(1, 1, 1, 1, dtype=torch.bool)).item() == 1.0

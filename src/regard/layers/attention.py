@@ -124,6 +124,16 @@ def softmax(scores: Scores, visible: Visible) -> Scores:
     return scores.masked_fill(~visible, hidden).softmax(dim=-1) * visible
 
 
+def log_length(scores: Scores, visible: Visible) -> Scores:
+    """Softmax of scores multiplied by log n, n visible keys (Chiang and Cholak 2022, §5).
+
+    Among n keys a lead of s has the weight exp(s) / (exp(s) + n - 1), which goes to 0 as n grows;
+    multiplied by log n it has n^s / (n^s + n - 1), which goes to 1 for every s > 1.
+    """
+    seen = visible.sum(dim=-1, keepdim=True).clamp(min=1)
+    return softmax(scores * seen.to(scores.dtype).log(), visible)
+
+
 def argmax(scores: Scores, visible: Visible) -> Scores:
     """Look at the single best key; learn as if the look had been soft (straight-through)."""
     soft = softmax(scores, visible)

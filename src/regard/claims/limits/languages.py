@@ -6,8 +6,7 @@ from regard.claims.claim import Figure, Measured, claim
 from regard.claims.precision import exact
 from regard.claims.table import draw_curves, tabulate
 from regard.data.worlds.languages import BRACKETS, is_dyck, language
-from regard.layers.attention import Select, attend, dot, softmax
-from regard.layers.log_length import log_length
+from regard.layers.attention import Select, attend, dot, log_length, softmax
 from regard.models.body import all_visible
 
 
@@ -16,7 +15,7 @@ from regard.models.body import all_visible
     source="D1 Q4; Chiang and Cholak 2022, §5",
     statement="To look at the first symbol of longer and longer texts a softmax loses it; scores "
     "multiplied by log n do not.",
-    layer="layers/log_length.py",
+    layer="layers/attention.py",
     reading="A fixed lead is worth less and less among more keys. With log n it is worth more.",
     then='Set model.mixer.select = "log-length"; first-trained trains at 50 and tests at 1,000.',
 )

@@ -81,7 +81,7 @@ def parity_trained() -> Measured:
     statement="With scores multiplied by log n a model that learned FIRST at length 50 still "
     "knows it "
     "at 1,000.",
-    layer="layers/log_length.py",
+    layer="layers/attention.py",
     reading="Both know it at the lengths of training. Without log n the look at the first symbol "
     "is thinned out by the others.",
     then="Train at lengths 40 to 50 only: with log-length, looks that are sharp from the start "

@@ -13,6 +13,7 @@ from regard.layers.attention import (
     Projections,
     argmax,
     dot,
+    log_length,
     scaled_dot,
     softmax,
 )
@@ -21,7 +22,6 @@ from regard.layers.convolution import Convolution
 from regard.layers.distance import Alibi, RelativeBuckets, RelativeTable
 from regard.layers.embedding import Embedding, Joins, Ngrams
 from regard.layers.feed_forward import FeedForward
-from regard.layers.log_length import log_length
 from regard.layers.norm import norm
 from regard.layers.position import Added, Concatenated, Learned, Rotary, Sinusoidal
 from regard.layers.recurrent import Recurrent
