@@ -35,7 +35,7 @@ def write_tensors(file: Path, tensors: "Mapping[str, Tensor]") -> None:
     from safetensors.torch import save_file  # torch is imported only where tensors are written
 
     with raise_os_errors():
-        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, file)
+        save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, file)
 
 
 def write_arrays(file: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:

@@ -26,6 +26,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from regard import __version__
+from regard.device import choose_device
 from regard.errors import RunError, UsageError
 from regard.files import hash_file, write_seal, write_tensors_whole, write_whole
 from regard.models.parameters import parameters_of, put_parameters
@@ -89,7 +90,7 @@ class Run:
         """The trained model, ready to answer."""
         model = self.task.build()
         put_parameters(model, self.parameters)
-        return model.eval()
+        return model.to(choose_device(self.recipe.decoding.device)).eval()
 
     @property
     def parameters(self) -> dict[str, Tensor]:

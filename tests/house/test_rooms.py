@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "serve": {"inference", "explain", "run"},
     "studio": {"serve", "explain", "account", "run", "recipe"},
 }
-OPEN_TO_ALL = {"errors", "files", "randomness", "__version__"}
+OPEN_TO_ALL = {"errors", "files", "device", "randomness", "__version__"}
 FACES_THAT_MAY_IMPORT_ANYTHING = {"cli", "__init__", "__main__"}
 SEE_A_RECIPE_ONLY_AT_THE_DOOR = {"text", "data", "models"}
 WEB_FACES = {"serve", "studio"}
@@ -94,9 +94,9 @@ def test_a_room_imports_only_what_the_plan_allows(file):
 
 
 @pytest.mark.parametrize("open_file", sorted(OPEN_TO_ALL - {"__version__"}))
-def test_what_is_open_to_all_needs_nothing_of_ours(open_file):
+def test_what_is_open_to_all_needs_nothing_of_ours_but_errors(open_file):
     tree = ast.parse((SOURCE / f"{open_file}.py").read_text(encoding="utf-8"))
-    assert own_modules(tree) == set()
+    assert not forbidden(own_modules(tree), {"errors"})
 
 
 def test_every_room_is_in_the_plan():

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import torch
 
 from regard.account.limits import cores, memory_free, memory_total
+from regard.device import accelerators
 
 _SIDE = 512
 _OPTIONAL = ("resvg_py", "usearch")  # the extras: PNG pictures, approximate search
@@ -56,7 +57,7 @@ def look(folder: Path, *, seconds: float = 0.25) -> Machine:
         "disk_free": shutil.disk_usage(folder).free,
         "flops_float32": flops(torch.float32, seconds),
         "flops_bfloat16": flops(torch.bfloat16, seconds),
-        "accelerators": list(_accelerators()),
+        "accelerators": accelerators(),
         "encoding": (getattr(sys.stdout, "encoding", "") or "none").lower(),
         "optional": {name: find_spec(name) is not None for name in _OPTIONAL},
     }
@@ -86,10 +87,3 @@ def _advice(machine: Machine) -> Iterator[str]:
         yield "Less than 2 GiB of disk are free: keep training.checkpoints few."
     if machine.encoding not in ("utf-8", "utf8"):
         yield "Set PYTHONUTF8=1: this terminal's encoding cannot show every text."
-
-
-def _accelerators() -> Iterator[str]:
-    if torch.cuda.is_available():
-        yield from (torch.cuda.get_device_name(n) for n in range(torch.cuda.device_count()))
-    if torch.backends.mps.is_available():
-        yield "Apple MPS"

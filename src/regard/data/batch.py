@@ -27,6 +27,10 @@ class Padded(NamedTuple):
         """How many of the ids are not padding."""
         return int(self.lengths.sum())
 
+    def to(self, device: torch.device) -> "Padded":
+        """Put both tensors on a device; they are not copied if they are there."""
+        return Padded(self.ids.to(device), self.lengths.to(device))
+
 
 class Batch(NamedTuple):
     """Several examples, padded field by field."""
@@ -34,6 +38,10 @@ class Batch(NamedTuple):
     fields: tuple[Padded, ...]
     numbers: NDArray[np.int64]
     """Numbers of the examples in the store, for error messages."""
+
+    def to(self, device: torch.device) -> "Batch":
+        """Put every field on a device."""
+        return Batch(tuple(field.to(device) for field in self.fields), self.numbers)
 
 
 def pad(rows: Sequence[NDArray[np.uint32] | list[int]], *, filler: int) -> Padded:

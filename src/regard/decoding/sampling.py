@@ -42,7 +42,8 @@ def sample(
     draws = _draws(generator, limits.longest)
 
     def choose(log_p: Tensor, under_way: Tensor, step: int) -> Tensor:
-        return draw(log_p, draws[under_way, step].to(log_p.device), choice=choice)
+        # On the CPU: float64 is not to be had on every device.
+        return draw(log_p.cpu(), draws[under_way, step], choice=choice).to(log_p.device)
 
     return walk(steps, rows, limits=limits, choose=choose)
 

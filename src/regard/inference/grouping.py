@@ -14,7 +14,7 @@ from regard.errors import UsageError
 from regard.run import Run
 from regard.tasks.significance import Interval, interval
 
-NOT_NAMED = ("seed", "training.threads")
+NOT_NAMED = ("seed", "training.threads", "training.device", "decoding.device")
 MOST_NAMED = 3  # settings that name a group
 
 

@@ -244,7 +244,7 @@ class Attention(nn.Module):
         if self._plain and self._merely_causal(queries, keys, visible):
             return fused(query, key, value, visible=None)
         if self.rule is not None:
-            visible = visible & self.rule(queries, keys).to(visible.device)
+            visible = visible & self.rule(queries, keys, device=visible.device)
         bias = self.bias(queries, keys) if self.bias is not None else None
         if self._plain:
             return fused(query, key, value, visible=visible, bias=bias)

@@ -73,4 +73,4 @@ def mean_overlap(looks: Looks) -> Float[Tensor, " batch"]:
 
 
 def _identity(looks: Looks) -> Float[Tensor, "hop hop"]:
-    return torch.eye(looks.shape[1]).to(looks)
+    return torch.eye(looks.shape[1], dtype=looks.dtype, device=looks.device)

@@ -4,7 +4,8 @@
 
 The mask is drawn byte by byte from SFC64: a number is silenced when its byte is below 256·p. So p
 is rounded to 1/256, and the scale is that of the rounded share: the mean is kept exactly. Inside
-``with keyed(seed, step):`` every mask is a pure function of the key.
+``with keyed(seed, step):`` every mask is a pure function of the key. It is drawn on the CPU and
+moved, so that it is the same on every device.
 """
 
 from collections.abc import Iterator
@@ -64,13 +65,10 @@ def _mask(states: Float[Tensor, "*axes"], silent: int) -> UInt8[Tensor, "*axes"]
     source = _source.get()
     if source is None:
         source = np.random.SFC64(int(torch.randint(2**62, ())))
-    if states.device.type != "cpu":
-        generator = torch.Generator(states.device).manual_seed(int(source.random_raw(1)[0]) >> 1)
-        level = torch.empty(states.shape, dtype=torch.uint8, device=states.device)
-        return (level.random_(0, _LEVELS, generator=generator) >= silent).to(torch.uint8)
     count = states.numel()
     levels = source.random_raw(-(-count // 8)).view(np.uint8)[:count]
-    return torch.from_numpy((levels >= silent).view(np.uint8)).view(states.shape)
+    mask = torch.from_numpy((levels >= silent).view(np.uint8)).view(states.shape)
+    return mask.to(states.device)
 
 
 class _Silenced(torch.autograd.Function):

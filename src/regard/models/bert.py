@@ -52,4 +52,6 @@ def view(
     visible = padding(lengths, positions)
     if forward_only is None or not forward_only.any():
         return visible
-    return visible & (causal(positions, positions) | ~forward_only[:, None, None, None])
+    return visible & (
+        causal(positions, positions, device=visible.device) | ~forward_only[:, None, None, None]
+    )

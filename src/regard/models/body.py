@@ -71,6 +71,8 @@ class Body(nn.Module):
         return BodyMemory(Memory(), self.stack.memory())
 
 
-def all_visible(positions: int) -> Bool[Tensor, "1 1 1 position"]:
+def all_visible(
+    positions: int, *, device: torch.device | None = None
+) -> Bool[Tensor, "1 1 1 position"]:
     """Nothing is hidden but by the body's own rule."""
-    return torch.ones(1, 1, 1, positions, dtype=torch.bool)
+    return torch.ones(1, 1, 1, positions, dtype=torch.bool, device=device)

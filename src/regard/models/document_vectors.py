@@ -53,11 +53,11 @@ class DocumentVectors(nn.Module):
 
         A run that is never written has no direction, and its vector becomes 0.
         """
-        cuts = self._cuts
+        cuts, shares = self._cuts, shares.to(self.tables[0])
         for table in self.tables:
             table.copy_(nn.functional.normalize(table, dim=1))
         common = sum(
-            shares[begin:end].to(table.dtype) @ table
+            shares[begin:end] @ table
             for table, (begin, end) in zip(self.tables, pairwise(cuts), strict=True)
         )
         for table, (begin, end) in zip(self.tables, pairwise(cuts), strict=True):
@@ -76,7 +76,7 @@ class DocumentVectors(nn.Module):
 
     def rows_of(self, windows: Int[Tensor, "window token"]) -> Int[Tensor, "window length"]:
         """Return the numbers of the runs that end each window, tokens first; -1 for no vector."""
-        return rows_at(self.body.reading, windows, 1)[:, 0]
+        return rows_at(self.body.reading, windows.to(self.tables[0].device), 1)[:, 0]
 
     def rows_in(self, texts: Sequence[Ids]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return all that has a vector in texts: numbers of texts, and of rows beside them."""
@@ -85,6 +85,7 @@ class DocumentVectors(nn.Module):
     @torch.no_grad()
     def vectors(self, rows: Int[Tensor, " row"]) -> Float[Tensor, "row width"]:
         """Return the vectors of runs, in any order."""
+        rows = rows.to(self.tables[0].device)
         found = self.tables[0].new_empty(len(rows), self.tables[0].shape[1])
         for table, (begin, end) in zip(self.tables, pairwise(self._cuts), strict=True):
             here = (rows >= begin) & (rows < end)
@@ -106,7 +107,7 @@ class DocumentVectors(nn.Module):
         Gradients name only the rows that were read.
         """
         assert self.documents is not None
-        cuts = torch.tensor(self._cuts)
+        cuts = torch.tensor(self._cuts, device=rows.device)
         parts = pairwise(torch.searchsorted(rows, cuts).tolist())
         runs = torch.cat(
             [

@@ -31,7 +31,9 @@ class LanguageModel(nn.Module):
         visible: Bool[Tensor, "#batch 1 #position position"] | None = None,
     ) -> Float[Tensor, "batch position width"]:
         """States that speak for the token after each position; see :attr:`head`."""
-        return self.body(ids, visible=all_visible(ids.shape[1]) if visible is None else visible)
+        if visible is None:
+            visible = all_visible(ids.shape[1], device=ids.device)
+        return self.body(ids, visible=visible)
 
     def steps(self, prompts: Int[Tensor, "row position"], *, context: int) -> "LanguageModelSteps":
         """Begin to go on with ``prompts``, a token at a time, seeing ``context`` tokens at most."""
@@ -67,14 +69,14 @@ class LanguageModelSteps:
 
         The first call brings the token of beginning, and the prompts are read behind it.
         """
-        new = newest[:, None]
+        new = newest[:, None].to(self.prompts.device)
         if not self.ids.shape[1]:
             new = torch.cat([new, self.prompts], dim=1)
         self.ids = torch.cat([self.ids, new], dim=1)
         if self.memory.positions + new.shape[1] > self.context:
             new = self.ids[:, -remembered(self.ids.shape[1], self.context) :]
             self.memory = self.model.body.memory()
-        visible = all_visible(self.memory.positions + new.shape[1])
+        visible = all_visible(self.memory.positions + new.shape[1], device=new.device)
         states = self.model.body(new, visible=visible, memory=self.memory)
         return self.model.head(states[:, -1])
 

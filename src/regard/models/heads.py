@@ -39,13 +39,14 @@ class TokenHead(nn.Module):
         self.tokens, self.soft_cap = tokens, soft_cap
         self.written: Tensor | None
         self.register_buffer("written", None)
-        self._places: Tensor | None = None
+        self._places: Tensor | None
+        self.register_buffer("_places", None, persistent=False)
 
     def write_only(self, ids: Int[Tensor, " writable"]) -> None:
         """Compare states with these tokens only: no other can be written, nor costs anything."""
         self.register_buffer("written", ids)
-        places = torch.full((self.tokens,), -1)
-        places[ids] = torch.arange(len(ids))
+        places = torch.full((self.tokens,), -1, device=ids.device)
+        places[ids] = torch.arange(len(ids), device=ids.device)
         self._places = places
 
     @property

@@ -49,7 +49,8 @@ def rows_in(
     """Return all that has a vector in texts: numbers of texts, and of rows beside them."""
     reach = reach_of(reading)
     joined = Joined(texts, reach)
-    rows = rows_at(reading, joined.ids[None], len(joined.ids) - reach)[0].numpy()
+    ids = joined.ids[None].to(reading.table.device)
+    rows = rows_at(reading, ids, len(joined.ids) - reach)[0].cpu().numpy()
     there = joined.inside[:, None] & (rows >= 0)
     return np.broadcast_to(joined.owner[:, None], rows.shape)[there], rows[there]
 

@@ -58,7 +58,10 @@ class ReplacedTokens(nn.Module):
         drawn = []
         for part in states.split(DRAWN_AT_ONCE):
             sums = self.generator.head(part).softmax(dim=-1).cumsum(dim=-1)
-            heights = torch.rand(len(part), 1, generator=generator, dtype=sums.dtype) * sums[:, -1:]
+            heights = torch.rand(len(part), 1, generator=generator, dtype=sums.dtype).to(
+                sums.device
+            )
+            heights = heights * sums[:, -1:]
             drawn.append(torch.searchsorted(sums, heights, right=True).squeeze(1))
         return torch.cat(drawn).clamp(max=self.generator.head.tokens - 1)
 

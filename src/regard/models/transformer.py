@@ -10,13 +10,13 @@ to the parameter (Vaswani et al. 2017, §3): 63,045,632 at width 512 and 37,000 
 
 from typing import NamedTuple
 
-import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from regard.layers.block import BlockMemory
 from regard.layers.embedding import Embedding
 from regard.layers.visibility import padding
+from regard.models.body import all_visible
 from regard.models.copying import Copying, Pointed, mixture
 from regard.models.heads import TokenHead
 from regard.models.stack import Stack
@@ -134,11 +134,12 @@ class TransformerSteps:
 
     def advance(self, newest: Int[Tensor, " row"]) -> Float[Tensor, "row token"]:
         """Logits of the next token of every row, after one more token each."""
+        newest = newest.to(self.source.device)
         states = self.model.writing(newest[:, None], start=self.written)
         self.written += 1
         states = self.model.decoder(
             states,
-            visible=torch.ones(1, 1, 1, self.written, dtype=torch.bool, device=states.device),
+            visible=all_visible(self.written, device=states.device),
             context=self.context,
             context_visible=self.context_visible,
             memory=self.memory,

@@ -11,6 +11,7 @@ from pydantic import (
     model_validator,
 )
 
+from regard.device import EXAMPLES, PATTERN
 from regard.recipe.settings import Refused, Settings
 
 ONLY = {"sample": ("temperature", "top_k", "top_p", "seed"), "beam": ("coverage",)}
@@ -53,6 +54,9 @@ class DecodingSettings(Settings):
     coverage: NonNegativeFloat = 0.0
     """``beam``, with ``model.copying``: what pointing again at what was pointed at before takes
     from a log-probability."""
+    device: Annotated[str, Field(pattern=PATTERN, examples=EXAMPLES)] = "auto"
+    """Where a finished run computes its answers, whatever it was trained on; ``auto`` takes the
+    accelerator if there is one, else the processor."""
     lead: PositiveInt | None = None
     """Summarization: sentences at the beginning of a document that the baseline takes for its
     summary; leave out for the number whose length is nearest to the training summaries'."""

@@ -77,6 +77,8 @@ def kind_of(table: type[Settings]) -> str:
 
 def allowed(field: FieldInfo) -> str:
     """Say in words what may be written in a field."""
+    if field.examples:
+        return ", ".join(map(shown, field.examples))
     bounds = [word for rule in field.metadata if (word := _bound(rule))]
     return " ".join([_words(field.annotation), " and ".join(bounds)]).strip()
 

@@ -12,6 +12,7 @@ from pydantic import (
     model_validator,
 )
 
+from regard.device import EXAMPLES, PATTERN
 from regard.recipe.budget import parse_budget
 from regard.recipe.settings import Refused, Settings
 
@@ -150,6 +151,10 @@ class TrainingSettings(Settings):
     """Processor threads to compute with; 0 for one on each core, or what OMP_NUM_THREADS says.
     Part of what makes a run repeatable. Two runs at once on two cores want 1 each: with 2 each
     they wait for one another, and are ten times as slow."""
+    device: Annotated[str, Field(pattern=PATTERN, examples=EXAMPLES)] = "auto"
+    """Where to train; ``auto`` takes the accelerator if there is one, else the processor. A run may
+    be resumed on another device: batches and random numbers stay the same, sums are rounded
+    differently."""
     optimizer: Optimizer = AdamWSettings()
     schedule: ScheduleSettings = ScheduleSettings()
 

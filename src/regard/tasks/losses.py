@@ -92,7 +92,7 @@ def head_loss(
     rarity: Tensor | None = None
     if shares is not None:
         told, targets = targets.unique(return_inverse=True)
-        rarity = -_log_included(shares[told], len(targets)).to(states.dtype)
+        rarity = -_log_included(shares[told.cpu()], len(targets)).to(states)
         matrix = matrix.index_select(0, told)
         biases = None if biases is None else biases.index_select(0, told)
     if head.soft_cap:

@@ -13,6 +13,7 @@ from regard import run as folders
 from regard.account.observed import observed
 from regard.account.plan import PLANS
 from regard.account.summary import account
+from regard.device import device_of
 from regard.files import write_whole
 from regard.recipe.recipe import Recipe
 from regard.report.card import model_card
@@ -51,6 +52,7 @@ def finish(
         "overlong": prepared.store.counts.overlong,
         "data": prepared.store.fingerprint,
         "threads": torch.get_num_threads(),
+        "device": str(device_of(state.model)),
         **({"began": began.told()} if began else {}),
         **_account(prepared, state),
     }

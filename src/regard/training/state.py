@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.device import device_of
 from regard.training.checkpoint import Checkpoint
 
 KNOWN = ".known"  # how the names of buffers end that another run may have settled
@@ -82,15 +83,17 @@ class State:
     def from_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Become what was saved."""
         self.put(checkpoint.tensors["model"])
+        device = device_of(self.model)
         for name, known in checkpoint.tensors.get("known", {}).items():
-            self.model.get_submodule(name.removesuffix(KNOWN)).register_buffer(KNOWN[1:], known)
+            part = self.model.get_submodule(name.removesuffix(KNOWN))
+            part.register_buffer(KNOWN[1:], known.to(device))
         for name, tensor in checkpoint.tensors.get("ema", {}).items():
             self.ema[name].copy_(tensor)
         self.best = checkpoint.tensors.get("best", {})
         by_name: dict[str, dict[str, Tensor]] = {}
         for key, tensor in checkpoint.tensors["optimizer"].items():
             name, _, entry = key.rpartition("/")
-            by_name.setdefault(name, {})[entry] = tensor
+            by_name.setdefault(name, {})[entry] = tensor.to(device)
         for optimizer in self.optimizers:
             for parameter in _parameters_of(optimizer):
                 if self._names[id(parameter)] in by_name:

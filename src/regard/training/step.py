@@ -15,6 +15,7 @@ from torch import Tensor
 
 from regard.data.store import Store
 from regard.data.stream import AnyStream
+from regard.device import device_of
 from regard.layers.dropout import keyed
 from regard.randomness import Purpose
 from regard.recipe.recipe import Recipe
@@ -107,6 +108,7 @@ class Stepper:
             return 0.0, 0, 0
         key = (seed, Purpose.BATCH, step, shard)
         batch = self.task.batch(self.store, numbers, key, progress=step / self.steps)
+        batch = batch.to(device_of(state.model))
         with keyed(seed, Purpose.DROPOUT, step, shard):
             loss = self.task.loss(state.model, batch)
         loss.smoothed.backward()

@@ -21,6 +21,7 @@ from regard.account.operations import operations
 from regard.account.plan import ledger_of
 from regard.account.time import Pace, extrapolated
 from regard.data.stream import AnyStream
+from regard.device import choose_device
 from regard.randomness import Purpose, seed_torch
 from regard.recipe.recipe import ENCODER_DECODERS, Recipe
 from regard.tasks.from_recipe import make_task
@@ -92,6 +93,7 @@ def on_stage(recipe: Recipe, prepared: Prepared) -> tuple[Stepper, State]:
     seed_torch(recipe.seed, Purpose.INITIALISATION)
     model = prepared.task.build()
     prepared.task.begin(model, prepared.store)
+    model.to(choose_device(recipe.training.device))
     optimizers = make_optimizers(model, recipe.training.optimizer)
     state = State(model, optimizers, ema=recipe.training.ema)
     stepper = Stepper(recipe, prepared.task, prepared.store, prepared.stream, steps=1000)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from regard import run as folders
+from regard.device import choose_device, device_of
 from regard.errors import UsageError
 from regard.randomness import Purpose, seed_torch
 from regard.recipe.recipe import Recipe
@@ -67,7 +68,8 @@ def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> N
     if not saved:
         if resume:
             journal.write("resumed", step=-1)  # takes back all that was written before
-        journal.write("start", step=0, steps=steps, **made_of, machine=platform.machine())
+        where = {"machine": platform.machine(), "device": str(device_of(state.model))}
+        journal.write("start", step=0, steps=steps, **made_of, **where)
     carried = began.names if began else ()
     stepper = Stepper(recipe, prepared.task, prepared.store, prepared.stream, steps, carried)
     Loop(
@@ -90,6 +92,7 @@ def _fresh_state(
     model = prepared.task.build()
     prepared.task.begin(model, prepared.store)
     began = began or begin_from(model, recipe)
+    model.to(choose_device(recipe.training.device))
     shares = layer_shares(began.names, recipe.model.start.layer_decay) if began else {}
     optimizers = make_optimizers(model, recipe.training.optimizer, shares=shares)
     return State(model, optimizers, ema=recipe.training.ema), began
@@ -121,9 +124,9 @@ def _count_steps(recipe: Recipe, prepared: Prepared, watcher: Watcher) -> int:
 def _made_of(
     recipe: Recipe, prepared: Prepared, threads: int, began: Began | None
 ) -> dict[str, Any]:
-    """Name what a resumed run must still be made of; threads as there are, not as asked."""
+    """Name what a resumed run must still be made of; threads as there are, devices not at all."""
     asked = recipe.model_dump(mode="json")
-    del asked["training"]["threads"]
+    del asked["training"]["threads"], asked["training"]["device"], asked["decoding"]["device"]
     return {
         "data": prepared.store.fingerprint,
         "tokenizer": prepared.task.tokenizer.fingerprint,
@@ -175,7 +178,8 @@ def _restore(
     """Take up a checkpoint of a run that was made of the same parts."""
     _same(saved.state["made_of"], made_of)
     state.from_checkpoint(saved)
-    journal.write("resumed", step=state.standing.step)
+    where = str(device_of(state.model))
+    journal.write("resumed", step=state.standing.step, device=where)
     watcher.say(f"resumed after step {state.standing.step:,}")
 
 

@@ -10,7 +10,7 @@ import torch
 
 from regard.tasks.baselines.bag_of_ngrams import BagOfNgrams, _numbered, _Problem, _ratios, fit
 from regard.tasks.baselines.hashed_ngrams import Bags, bags, joined
-from regard.tasks.baselines.lbfgs import minimize
+from regard.tasks.baselines.lbfgs import descend
 from regard.tasks.baselines.pair_features import pair_features
 
 IMDB = Path(__file__).parents[2].parent / "shared" / "data" / "imdb"
@@ -105,8 +105,7 @@ def test_descent_finds_the_bottom_of_a_narrow_valley():
         slope = torch.stack([-2 * (1 - a) - 400 * a * (b - a * a), 200 * (b - a * a)])
         return float(height), slope
 
-    start = torch.tensor([-1.2, 1.0], dtype=torch.double)
-    found = minimize(look, start, iterations=200, tolerance=1e-9)
+    found = descend(look, torch.tensor([-1.2, 1.0], dtype=torch.double), rounds=200, flat=1e-9)
     torch.testing.assert_close(found, torch.ones(2, dtype=torch.double), rtol=1e-5, atol=1e-5)
 
 

@@ -20,14 +20,14 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, embedding_bag
 
 from regard.tasks.baselines.hashed_ngrams import BITS, Bags
-from regard.tasks.baselines.lbfgs import minimize
+from regard.tasks.baselines.lbfgs import descend
 
 MOST_FEATURES = 2_000_000
 MOST_PER_TEXT = 40  # features for every text: what stands in few texts tells them, not their label
 FEW = 1 << 20  # rows that are sorted rather than counted
 SMOOTHING = 1.0  # α
-ITERATIONS = 60  # of L-BFGS
-TOLERANCE = 0.002  # share of the first gradient at which it stops
+ROUNDS = 60  # of L-BFGS
+FLAT = 0.01  # share of the first gradient below which the bottom counts as reached
 
 
 @dataclass
@@ -129,10 +129,10 @@ class _Problem:
         self.exclusive, self.trust, self.lengths = exclusive, trust, _lengths(bags)
 
     def solve(self) -> Tensor:
-        """Minimize by L-BFGS."""
+        """Descend until a round gains next to nothing."""
         features, columns = self.ratios.shape
         start = torch.zeros(features + self.further.shape[1] + 1, columns)
-        return minimize(self._look, start, iterations=ITERATIONS, tolerance=TOLERANCE)
+        return descend(self._look, start, rounds=ROUNDS, flat=FLAT)
 
     def _look(self, found: Tensor) -> tuple[float, Tensor]:
         """Loss, and the gradient beside it."""

@@ -20,12 +20,12 @@ from torch import Tensor
 
 from regard.tasks.baselines.bag_of_ngrams import BagOfNgrams, cross_entropy, fit
 from regard.tasks.baselines.hashed_ngrams import Bags
-from regard.tasks.baselines.lbfgs import minimize
+from regard.tasks.baselines.lbfgs import descend
 
 FOLDS = 5
 ENOUGH = 2000  # held-out texts by which two numbers are known well: of many texts, one fold does
 FEWEST = 25  # texts of which fifths say anything
-ITERATIONS, TOLERANCE = 100, 1e-4
+ROUNDS, FLAT = 100, 1e-4
 
 
 def fit_calibrated(
@@ -76,6 +76,5 @@ def calibrate(told: Tensor, true: Tensor, *, exclusive: bool) -> tuple[float, Te
     # Two texts more whose label nobody knows: what was right of all is not sure of the next.
     even = 1 / true.shape[1] if exclusive and true.shape[1] > 1 else 0.5
     true = (len(true) * true + 2 * even) / (len(true) + 2)
-    start = told.new_zeros(1 + told.shape[1])
-    found = minimize(look, start, iterations=ITERATIONS, tolerance=TOLERANCE)
+    found = descend(look, told.new_zeros(1 + told.shape[1]), rounds=ROUNDS, flat=FLAT)
     return float(found[0].exp()), found[1:].float()

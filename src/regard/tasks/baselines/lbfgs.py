@@ -1,38 +1,75 @@
-"""L-BFGS (Nocedal 1980) for smooth functions whose gradient is known in closed form."""
+"""Descent on a smooth function of many numbers by what its last gradients show of its curvature.
 
+L-BFGS (Nocedal 1980): the direction is -H·gradient, where H is known only through the last few
+pairs s = step taken, y = change of the gradient, and costs a few sums to apply (two loops).
+"""
+
+from collections import deque
 from collections.abc import Callable
 
-import torch
 from torch import Tensor
 
-HISTORY = 8  # pairs of step and change of gradient that the curvature is estimated from
+REMEMBERED = 8  # pairs
+ENOUGH_GAIN = 1e-4  # of what the slope promises (Armijo)
+SHORTEST = 1e-6
 
-LossAndGradient = Callable[[Tensor], tuple[float, Tensor]]
+Look = Callable[[Tensor], tuple[float, Tensor]]
+"""A place to its height and gradient."""
 
 
-def minimize(
-    function: LossAndGradient, start: Tensor, *, iterations: int, tolerance: float
-) -> Tensor:
-    """Return where the largest part of the gradient is ``tolerance`` times that at ``start``.
+def descend(look: Look, place: Tensor, *, rounds: int, flat: float) -> Tensor:
+    """Go down from ``place`` until the gradient has shrunk to the share ``flat``."""
+    pairs: deque[tuple[Tensor, Tensor]] = deque(maxlen=REMEMBERED)
+    height, gradient = look(place)
+    steep = float(gradient.norm())
+    for _ in range(rounds):
+        if float(gradient.norm()) <= flat * steep:
+            break
+        direction = _direction(gradient, pairs)
+        found = _line(look, place, height, gradient, direction, bold=not pairs)
+        if found is None:
+            break
+        stepped, height, changed = found
+        step, change = stepped - place, changed - gradient
+        if float((step * change).sum()) > 0:
+            pairs.append((step, change))
+        place, gradient = stepped, changed
+    return place
 
-    After ``iterations`` the point reached by then is returned.
-    """
-    point = start.clone()
 
-    def evaluate() -> float:
-        loss, point.grad = function(point)
-        return loss
+def _direction(gradient: Tensor, pairs: deque[tuple[Tensor, Tensor]]) -> Tensor:
+    direction, shares = -gradient, []
+    for step, change in reversed(pairs):
+        share = (step * direction).sum() / (step * change).sum()
+        shares.append(share)
+        direction = direction - share * change
+    if pairs:
+        step, change = pairs[-1]
+        direction = direction * ((step * change).sum() / change.square().sum())
+    else:
+        direction = direction / gradient.norm()
+    for (step, change), share in zip(pairs, reversed(shares), strict=True):
+        rest = share - (change * direction).sum() / (step * change).sum()
+        direction = direction + rest * step
+    return direction
 
-    evaluate()
-    assert point.grad is not None
-    optimizer = torch.optim.LBFGS(
-        [point],
-        max_iter=iterations,
-        max_eval=4 * iterations,
-        history_size=HISTORY,
-        tolerance_grad=tolerance * float(point.grad.abs().max()),
-        tolerance_change=0.0,
-        line_search_fn="strong_wolfe",
-    )
-    optimizer.step(evaluate)
-    return point
+
+def _line(
+    look: Look, place: Tensor, height: float, gradient: Tensor, direction: Tensor, *, bold: bool
+) -> tuple[Tensor, float, Tensor] | None:
+    """Halve the step until it gains; where nothing is known yet (``bold``), double it first."""
+    slope, length = float((gradient * direction).sum()), 1.0
+    found = place + direction, *look(place + direction)
+    while bold and found[1] < height + ENOUGH_GAIN * length * slope:
+        further = place + 2 * length * direction
+        lower = further, *look(further)
+        if lower[1] >= found[1]:
+            return found
+        found, length = lower, 2 * length
+    while not found[1] <= height + ENOUGH_GAIN * length * slope:
+        length /= 2
+        if length < SHORTEST:
+            return None
+        nearer = place + length * direction
+        found = nearer, *look(nearer)
+    return found

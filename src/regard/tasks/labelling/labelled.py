@@ -17,10 +17,10 @@ from jaxtyping import Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.data.batch import Batch, Padded, collate, pad
-from regard.data.batch import cut_batches as cut_rows
+from regard.data.batch import Batch, Padded, collate, cut_batches, pad
 from regard.data.store import Store
 from regard.data.stream import Stream
+from regard.device import device_of
 from regard.errors import UsageError
 from regard.models.build.labels import classifier
 from regard.models.classifier import Classifier
@@ -184,7 +184,7 @@ class Labelled(Task):
     def loss(self, model: Reader, batch: Batch) -> Loss:
         """Sum over examples; the mean of two passes where two are taken."""
         settings, labels = self.recipe.training, self.labels
-        targets = labels.targets(_rows(batch.fields[0]))
+        targets = labels.targets(_rows(batch.fields[0])).to(batch.fields[1].ids.device)
         smoothing = settings.label_smoothing if model.training else 0.0
 
         def lost(logits: Tensor) -> Tensor:
@@ -195,7 +195,7 @@ class Labelled(Task):
         each = torch.stack([lost(passed.logits) for passed in passes]).mean(dim=0)
         alike = torch.stack([passed.penalty for passed in passes]).mean(dim=0)
         if self.shares is not None:
-            each = each * labels.weights(targets, self.shares)
+            each = each * labels.weights(targets, self.shares.to(targets.device))
         total = (each + alike).sum()
         if model.training and settings.consistency:
             total = total + settings.consistency * labels.apart(*(p.logits for p in passes))
@@ -302,12 +302,12 @@ class Labelled(Task):
         flat = [(text, row) for text, own in enumerate(rows) for row in own]
         order = sorted(range(len(flat)), key=lambda at: len(flat[at][1]))
         lengths = np.asarray([len(flat[at][1]) for at in order])
-        cuts = cut_rows(lengths, budget=ANSWERED_AT_ONCE)
+        cuts = cut_batches(lengths, budget=ANSWERED_AT_ONCE)
         total = torch.zeros(len(rows), self.labels.columns)
         for begin, end in pairwise(cuts):
             some = [flat[at] for at in order[begin:end]]
-            ids, counts = pad([row for _, row in some], filler=special.PAD)
-            logits = model(ids, lengths=counts, segments=self.segments(ids))
+            ids, counts = pad([row for _, row in some], filler=special.PAD).to(device_of(model))
+            logits = model(ids, lengths=counts, segments=self.segments(ids)).cpu()
             total.index_add_(0, torch.tensor([text for text, _ in some]), logits)
         return total / torch.tensor([[len(own)] for own in rows])
 

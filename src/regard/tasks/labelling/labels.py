@@ -236,7 +236,7 @@ class Score(Labels):
         return consistency(_with_rest(first), _with_rest(second))
 
     def weights(self, targets: Targets, shares: Float[Tensor, " column"]) -> Float[Tensor, " text"]:
-        return torch.ones(len(targets))
+        return targets.new_ones(len(targets))
 
     def tell(self, logits: Logits) -> list[Told]:
         return [Told(f"{score:.3f}", 0.0, {}) for score in self._scores(logits)]

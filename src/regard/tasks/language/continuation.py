@@ -10,6 +10,7 @@ from regard.decoding.beam import beam
 from regard.decoding.sampling import Choice, sample
 from regard.decoding.search import greedy
 from regard.decoding.steps import Answer, Limits
+from regard.device import device_of
 from regard.models.gpt import LanguageModel, remembered
 from regard.recipe.decoding import DecodingSettings
 from regard.tasks.task import Answered
@@ -69,7 +70,7 @@ class Continuation:
         quick_tokens: int | None,
     ) -> list[Answer]:
         settings, rows = self.settings, len(prompts)
-        ids = torch.tensor(prompts, dtype=torch.long).view(rows, -1)
+        ids = torch.tensor(prompts, dtype=torch.long, device=device_of(model)).view(rows, -1)
         steps = model.steps(ids, context=self.context)
         most = min(settings.max_length, quick_tokens or settings.max_length)
         least = min(settings.min_length, most - 1)

@@ -21,6 +21,7 @@ from torch import Tensor
 from regard.data.batch import Batch, Padded, pad
 from regard.data.store import Store
 from regard.data.windows import Windows, cut_windows, slide_windows
+from regard.device import device_of
 from regard.errors import DataError, UsageError
 from regard.models.build.writing import language_model
 from regard.models.gpt import LanguageModel, apart
@@ -179,7 +180,7 @@ class LanguageModelling(Task):
         """Sum over every token that follows another; one that was never seen is left out."""
         ids, lengths = batch.fields[0]
         places = model.head.places(ids[:, 1:])
-        counted = torch.arange(1, ids.shape[1])[None] < lengths[:, None]
+        counted = torch.arange(1, ids.shape[1], device=ids.device)[None] < lengths[:, None]
         counted &= places >= 0
         states = self.states(model, batch)
         if counted.all():  # as always in training: views are cheaper than a choice
@@ -232,20 +233,21 @@ class LanguageModelling(Task):
     ) -> NDArray[np.float64]:
         """Log-probability of every token of a text, each once, from windows ``stride`` apart."""
         model.eval()
-        context = min(context, len(ids))
+        device, context = device_of(model), min(context, len(ids))
         cuts = np.asarray(slide_windows(len(ids), context=context, stride=stride))
         rows, found = max(1, MEASURED_AT_ONCE // context), []
         for part in range(0, len(cuts), rows):
             begins, counted = cuts[part : part + rows].T
-            batch = self._windows(ids, begins, context)
+            batch = self._windows(ids, begins, context).to(device)
             wanted = torch.arange(context)[None] >= torch.from_numpy(counted)[:, None]
+            wanted = wanted.to(device)
             states, targets = self.states(model, batch), batch.fields[0].ids[:, 1:]
-            found.append(self._head_log_p(model.head, states[wanted], targets[wanted]))
+            found.append(self._head_log_p(model.head, states[wanted], targets[wanted]).cpu())
         return torch.cat(found).double().numpy()
 
     def _head_log_p(self, head: TokenHead, states: Tensor, targets: Tensor) -> Tensor:
         places = head.places(targets)
-        escape = int(head.places(torch.tensor(special.UNKNOWN)))
+        escape = int(head.places(targets.new_tensor(special.UNKNOWN)))
         rows = max(1, LOGITS_AT_ONCE // len(head.matrix))
         found = torch.cat(
             [

@@ -24,6 +24,7 @@ from torch import Tensor
 from regard.data.batch import Batch
 from regard.data.store import Store
 from regard.data.stream import Stream
+from regard.device import device_of
 from regard.models.build.labels import classifier
 from regard.models.classifier import Classifier
 from regard.models.ngram_filter import filter_ngrams
@@ -105,8 +106,8 @@ class DocumentPretraining(WholeDocuments):
 
     def loss(self, model: Classifier, batch: Batch) -> Loss:
         ids, counts = batch.fields[1]
-        rows = torch.repeat_interleave(torch.arange(len(ids)), counts)
-        words = ids[torch.arange(ids.shape[1]) < counts[:, None]]
+        rows = torch.arange(len(ids), device=ids.device).repeat_interleave(counts)
+        words = ids[torch.arange(ids.shape[1], device=ids.device) < counts[:, None]]
         lost = -self.states(model, batch).log_softmax(dim=-1)[rows, words].sum()
         return Loss(lost, float(lost.detach()), max(1, len(words)))
 
@@ -133,7 +134,7 @@ class DocumentPretraining(WholeDocuments):
         by_frequency = -asked_for(self.frequencies).log()
         lost, plain, words = 0.0, 0.0, 0
         for start in range(0, len(rows), AT_ONCE):
-            batch = self.pad(rows[start : start + AT_ONCE])
+            batch = self.pad(rows[start : start + AT_ONCE]).to(device_of(model))
             loss = self.loss(model, batch)
             lost, words = lost + loss.plain, words + loss.tokens
             plain += sum(float(by_frequency[row.other].sum()) for row in rows[start:][:AT_ONCE])
@@ -157,7 +158,8 @@ class DocumentPretraining(WholeDocuments):
         """Name the words that a text makes likelier, those that gain most in all first."""
         assert self.frequencies is not None
         plain = asked_for(self.frequencies).log()
-        guesses = self.states(model, self.pad([(row,) for row in rows])).log_softmax(dim=-1)
+        batch = self.pad([(row,) for row in rows]).to(device_of(model))
+        guesses = self.states(model, batch).cpu().log_softmax(dim=-1)
         gains = guesses.exp() * (guesses - plain)
         best = gains.topk(min(TOLD, gains.shape[1]), dim=-1).indices
         return [self.words(row) for row in best.tolist()]

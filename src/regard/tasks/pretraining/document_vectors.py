@@ -122,7 +122,7 @@ class DocumentVectorLearning(WholeDocuments):
         places = numbers[:, None] + np.arange(-self.learner.reach, 1)
         ids = store.flat(0)[np.maximum(places, 0)].astype(np.int64)
         ids[places < begins[:, None]] = 0
-        rows = self.learner.rows_of(torch.from_numpy(ids)).numpy()
+        rows = self.learner.rows_of(torch.from_numpy(ids)).cpu().numpy()
         kept = (rows >= 0) & (self.runs.worth[rows] > rng.random(rows.shape, dtype=np.float32))
         owners = np.broadcast_to(documents[:, None], rows.shape)[kept]
         return self._told_apart(owners, rows[kept], rng)
@@ -145,7 +145,7 @@ class DocumentVectorLearning(WholeDocuments):
 
     def loss(self, model: DocumentVectors, batch: Batch) -> Loss:
         rows, stands = (field.ids[:, 0] for field in batch.fields)
-        likeness = model.likeness(torch.from_numpy(batch.numbers), rows)
+        likeness = model.likeness(torch.from_numpy(batch.numbers).to(rows.device), rows)
         lost = softplus(SHARP * likeness * (1 - 2 * stands)).sum()
         return Loss(lost, float(lost.detach()), max(1, int(stands.sum())))
 
@@ -182,7 +182,7 @@ class DocumentVectorLearning(WholeDocuments):
             rows = np.concatenate([own[:, None], self.runs.draw(rng, (len(own), OTHERS))], axis=1)
             text = model.vectors(torch.from_numpy(model.rows_in([first])[1])).mean(dim=0)
             near = cosine_similarity(model.vectors(torch.from_numpy(rows.ravel())), text[None])
-            told.append(near.view(rows.shape))
+            told.append(near.view(rows.shape).cpu())
             plain.append(torch.from_numpy(self.runs.by_frequency[rows]))
         return Measured(
             _scores(told),
@@ -212,8 +212,8 @@ class DocumentVectorLearning(WholeDocuments):
         assert self.runs is not None
         table = model.body.reading.table
         counts = torch.from_numpy(self.runs.counts[: len(table)])
-        often = torch.nonzero(counts >= counts[counts > 0].median())[:, 0]
-        texts = self.states(model, self.pad([(row,) for row in rows]))
+        often = torch.nonzero(counts >= counts[counts > 0].median())[:, 0].to(table.device)
+        texts = self.states(model, self.pad([(row,) for row in rows]).to(table.device))
         near = cosine_similarity(texts[:, None], table[often][None], dim=-1)
         best = often[near.topk(min(TOLD, len(often)), dim=-1).indices]
         return [self.words(row) for row in best.tolist()]

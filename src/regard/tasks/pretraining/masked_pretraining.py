@@ -15,6 +15,7 @@ from regard.data.sentence_pairs import SentencePairs
 from regard.data.spans import IGNORED, Corpus, SpanRows, Spans
 from regard.data.store import Store
 from regard.data.stream import AnyStream
+from regard.device import device_of
 from regard.errors import DataError
 from regard.models.bert import Bert
 from regard.models.build.pretraining import pretraining_model
@@ -185,7 +186,7 @@ class MaskedPretraining(Task):
         batches = self._questions(examples, QUICK if quick else MOST)
         counts: Counts = Counter()
         for batch in batches:
-            counts += self.objective.counts(model, rows_of(batch))
+            counts += self.objective.counts(model, rows_of(batch.to(device_of(model))))
         told = scores(counts, self.settings.objective)
         rows = sum(len(batch.numbers) for batch in batches)
         return Measured(
@@ -219,7 +220,7 @@ class MaskedPretraining(Task):
         model.eval()
 
         def ask(ids: list[int]) -> Tensor:
-            rows = rows_of(self.pad([([*ids, special.SEP],)]))
+            rows = rows_of(self.pad([([*ids, special.SEP],)]).to(device_of(model)))
             return self.objective.logits(model, rows)
 
         return [
@@ -270,7 +271,7 @@ class MaskedPretraining(Task):
 
     def _samples(self, model: Any, batch: Batch) -> list[Sample]:  # noqa: ANN401
         """Show some rows with their masks, as they were written and as the model filled them."""
-        rows = rows_of(batch)
+        rows = rows_of(batch.to(device_of(model)))
         guesses = self.objective.logits(model, rows).argmax(dim=-1)
         answered = rows.ids.masked_scatter(rows.asked, guesses)
         samples = []

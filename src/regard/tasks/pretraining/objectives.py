@@ -123,7 +123,7 @@ class Replaced:
         original = rows.original
         proposed = original.masked_scatter(rows.asked, model.propose(proposing, generator))
         states = model(proposed, visible=visible(rows), segments=rows.segments)
-        real = torch.arange(original.shape[1]) < rows.lengths[:, None]
+        real = torch.arange(original.shape[1], device=original.device) < rows.lengths[:, None]
         return states, proposed != original, real
 
 
@@ -131,8 +131,8 @@ class Autoencoder:
     """Rebuild what the encoder never saw."""
 
     def states(self, model: MaskedAutoencoder, rows: Rows) -> Float[Tensor, "row position width"]:
-        kept = keep_unchosen(rows.asked.numpy(), rows.lengths.numpy())
-        places, counts = (torch.from_numpy(each) for each in kept)
+        kept = keep_unchosen(rows.asked.cpu().numpy(), rows.lengths.cpu().numpy())
+        places, counts = (torch.from_numpy(each).to(rows.ids.device) for each in kept)
         return model(rows.ids, lengths=rows.lengths, places=places, kept=counts)
 
     def loss(self, model: MaskedAutoencoder, rows: Rows) -> Loss:

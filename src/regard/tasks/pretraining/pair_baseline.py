@@ -16,12 +16,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from regard.tasks.baselines.lbfgs import minimize
+from regard.tasks.baselines.lbfgs import descend
 from regard.tasks.pretraining.rows import Rows
 from regard.text.special import SPECIAL
 
 TOPICS = 32
-ITERATIONS, TOLERANCE, RIDGE = 200, 1e-4, 1e-3
+ROUNDS, FLAT, RIDGE = 200, 1e-4, 1e-3
 
 
 class Bags(NamedTuple):
@@ -122,5 +122,4 @@ def _regress(found: Tensor, labels: Tensor) -> Float[Tensor, " more"]:
         slope = found.T @ (said.sigmoid() - labels) / len(found)
         return float(lost + RIDGE * weights.square().sum() / 2), slope + RIDGE * weights
 
-    start = torch.zeros(found.shape[1])
-    return minimize(look, start, iterations=ITERATIONS, tolerance=TOLERANCE)
+    return descend(look, torch.zeros(found.shape[1]), rounds=ROUNDS, flat=FLAT)

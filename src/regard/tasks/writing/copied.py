@@ -7,10 +7,12 @@ A word's share is the mean over its tokens.
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from regard.data.batch import Batch, pad
+from regard.device import device_of
 from regard.models.copying import likelihood
 from regard.models.transformer import Transformer
 from regard.tasks.writing.pairs import passed_of, shift
@@ -27,7 +29,8 @@ def copied_words(
     """Say of each answer, given with its source, how much of each word was copied."""
     closed = [([*source, special.END], [*answer, special.END]) for source, answer in rows]
     sides = tuple(pad(list(side), filler=special.PAD) for side in zip(*closed, strict=True))
-    shares = copied_shares(model, Batch(sides, torch.arange(len(rows)).numpy())).tolist()
+    batch = Batch(sides, np.arange(len(rows))).to(device_of(model))
+    shares = copied_shares(model, batch).tolist()
     found = []
     for (_, answer), row in zip(rows, shares, strict=True):
         words = tokenizer.words(answer)

@@ -16,6 +16,7 @@ from torch import Tensor
 from regard.data.batch import Batch
 from regard.data.gaps import MaskedText, mask_sentences, mask_spans
 from regard.data.store import Store
+from regard.device import device_of
 from regard.errors import UsageError
 from regard.models.transformer import Transformer
 from regard.randomness import Purpose, derive_generator
@@ -140,7 +141,7 @@ class Denoising(TextToText):
         model.eval()
         with torch.inference_mode():
             for batch in batches:
-                loss = self.loss(model, batch)
+                loss = self.loss(model, batch.to(device_of(model)))
                 lost, tokens = lost + loss.plain, tokens + loss.tokens
         loss_of_each = lost / max(1, tokens)
         told = f"gaps:{self.settings.gaps}|share:{self.settings.share:g}|seed:{self.recipe.seed}"

@@ -96,8 +96,8 @@ def copying_loss(model: Transformer, batch: Batch, *, smoothing: float, coverage
 
 
 def _real(batch: Batch) -> Bool[Tensor, "row target"]:
-    target = batch.fields[1]
-    return torch.arange(target.ids.shape[1])[None] < target.lengths[:, None]
+    ids, lengths = batch.fields[1]
+    return torch.arange(ids.shape[1], device=ids.device)[None] < lengths[:, None]
 
 
 def _writable(

@@ -15,6 +15,7 @@ from regard.decoding.beam import beam
 from regard.decoding.sampling import Choice, sample
 from regard.decoding.search import greedy
 from regard.decoding.steps import Answer, Limits
+from regard.device import device_of
 from regard.models.build.writing import transformer
 from regard.models.lexical_start import start_from_lexicon
 from regard.models.transformer import Transformer
@@ -154,7 +155,7 @@ class TextToText(Task):
 
     def _decode(self, model: Transformer, rows: list[list[int]], quick: bool) -> list[Answer]:
         settings = self.recipe.decoding
-        source, lengths = pad(rows, filler=special.PAD)
+        source, lengths = pad(rows, filler=special.PAD).to(device_of(model))
         steps = model.steps(source, source_lengths=lengths)
         limits = self._limits([len(row) for row in rows])
         if quick or settings.method == "greedy":
