@@ -1,17 +1,17 @@
-"""The only exceptions a user meets. Each states the rule, the values and the remedy.
+"""The only exceptions for users. Each states the rule, the values and the remedy.
 
-A face (the terminal, the server, the studio) turns one into two lines: ``problem`` says which rule
-was broken by which values, ``remedy`` what to do about it. ``exit_code`` is what the shell gets.
+The command line prints two lines: ``problem`` says which rule was broken by which values,
+``remedy`` what to do about it. ``exit_code`` is the exit status.
 """
 
 import errno
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
-"""How the system says that there is no space left."""
+"""Error numbers of a full disk or an exceeded quota."""
 
 
 class RegardError(Exception):
-    """Something a person can put right.
+    """An error that the user can correct.
 
     Args:
         problem: The rule and the values that break it, with file and line where there is one.
@@ -41,11 +41,11 @@ class DataError(RegardError):
 
 
 class RunError(RegardError):
-    """A run folder cannot be used: incomplete, corrupt, or made of parts that do not belong."""
+    """A run folder cannot be used: incomplete, corrupt, or with files of another run."""
 
 
 class TrainingError(RegardError):
-    """Training cannot go on: a loss that is no number, examples that do not fit."""
+    """Training cannot continue: a loss that is NaN or infinite, examples that do not fit."""
 
 
 class DiskError(RegardError):
@@ -55,6 +55,6 @@ class DiskError(RegardError):
 
 
 class Stopped(RegardError):
-    """A signal asked us to stop, and the work was saved first."""
+    """A signal ended the training; its work was saved first."""
 
     exit_code = 143

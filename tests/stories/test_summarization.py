@@ -214,5 +214,5 @@ def test_documents_are_learned_from_first_and_carried_on(fresh, capsys, said, re
     capsys.readouterr()
     metrics = json.loads((fresh / "new" / "metrics.json").read_text())
     carried = metrics["training"]["began"]["carried"]
-    assert {"reading", "encoder", "decoder", "decoder (looks across)", "copying"} == set(carried)
+    assert {"reading", "encoder", "decoder", "decoder (cross-attention)", "copying"} == set(carried)
     assert not metrics["training"]["began"]["new"]

@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from regard.recipe.load import make
-from regard.training import onednn_matmul as products
-from regard.training.onednn_matmul import fast_products
+from regard.training import onednn_matmul
+from regard.training.onednn_matmul import use_onednn
 from regard.training.train import train
 
 TAKEN = [(256, 67, 131), (131, 256, 67), (67, 131, 256), (1024, 96, 384), (128, 128, 128)]
@@ -20,13 +20,13 @@ NOT_TAKEN = [
 @pytest.fixture
 def calls(monkeypatch):
     """Note the shapes that oneDNN is given."""
-    seen, real = [], products._by_onednn
+    seen, real = [], onednn_matmul._linear
 
     def noted(left, right, bias):
         seen.append((left.shape[0], left.shape[1], right.shape[1]))
         return real(left, right, bias)
 
-    monkeypatch.setattr(products, "_by_onednn", noted)
+    monkeypatch.setattr(onednn_matmul, "_linear", noted)
     return seen
 
 
@@ -45,7 +45,7 @@ def test_they_are_equal_whatever_the_order_in_memory(shape, turned, calls):
     if turned in ("right", "both"):
         right = right.t().contiguous().t()
     exact = left.double() @ right.double()
-    with fast_products(suited=True):
+    with use_onednn(enabled=True):
         plain, biased = left @ right, torch.addmm(bias, left, right)
     assert calls == [shape, shape]
     torch.testing.assert_close(plain.double(), exact, rtol=1e-5, atol=1e-4)
@@ -56,7 +56,7 @@ def test_they_are_equal_whatever_the_order_in_memory(shape, turned, calls):
 def test_what_does_not_pay_stays_as_it_was(shape, calls):
     left, right, bias = matrices(*shape)
     plain, biased = left @ right, torch.addmm(bias, left, right)
-    with fast_products(suited=True):
+    with use_onednn(enabled=True):
         assert torch.equal(left @ right, plain)
         assert torch.equal(torch.addmm(bias, left, right), biased)
     assert not calls
@@ -65,7 +65,7 @@ def test_what_does_not_pay_stays_as_it_was(shape, calls):
 def test_float64_stays_exact(calls):
     left, right, bias = matrices(256, 67, 131, torch.float64)
     expected = torch.addmm(bias, left, right)
-    with fast_products(suited=True):
+    with use_onednn(enabled=True):
         assert torch.equal(torch.addmm(bias, left, right), expected)
     assert not calls
 
@@ -75,7 +75,7 @@ def test_scaled_sums_and_whole_matrices_as_biases_are_left_alone(calls):
     whole = torch.randn(256, 131)
     half = torch.addmm(bias, left, right, alpha=0.5)
     scaled, plain = torch.addmm(whole, left, right, beta=0.5, alpha=2.0), whole.addmm(left, right)
-    with fast_products(suited=True):
+    with use_onednn(enabled=True):
         assert torch.equal(torch.addmm(whole, left, right, beta=0.5, alpha=2.0), scaled)
         assert torch.equal(whole.addmm(left, right), plain)
         assert torch.equal(torch.addmm(bias, left, right, alpha=0.5), half)
@@ -90,7 +90,7 @@ def test_gradients_are_equal_and_all_three_products_of_a_layer_are_taken(calls):
     expected = [states.grad, exact.weight.grad.clone(), exact.bias.grad.clone()]
     layer, states.grad = layer.float(), None
     layer.zero_grad()
-    with fast_products(suited=True):
+    with use_onednn(enabled=True):
         layer(states).square().sum().backward()
     assert sorted(calls) == [(131, 256, 67), (256, 67, 131), (256, 131, 67)]
     for gradient, wanted in zip(
@@ -102,7 +102,7 @@ def test_gradients_are_equal_and_all_three_products_of_a_layer_are_taken(calls):
 @pytest.mark.filterwarnings("error")
 def test_it_ends_with_its_block_even_by_an_error(calls):
     left, right, _ = matrices(256, 67, 131)
-    with pytest.raises(KeyError), fast_products(suited=True):
+    with pytest.raises(KeyError), use_onednn(enabled=True):
         raise KeyError
     left @ right
     assert not calls
@@ -110,8 +110,8 @@ def test_it_ends_with_its_block_even_by_an_error(calls):
 
 def test_one_within_another_leaves_the_outer_one_standing(calls):
     left, right, _ = matrices(256, 67, 131)
-    with fast_products(suited=True):
-        with fast_products(suited=True):
+    with use_onednn(enabled=True):
+        with use_onednn(enabled=True):
             pass
         left @ right
     assert len(calls) == 1
@@ -130,21 +130,21 @@ def test_only_processors_that_mkl_neglects_are_suited(monkeypatch, capability, m
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
     monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: True)
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: True)
-    monkeypatch.setattr(products, "_maker", lambda: maker)
-    assert products.is_suited() is expected
+    monkeypatch.setattr(onednn_matmul, "_cpu_vendor", lambda: maker)
+    assert onednn_matmul.is_faster() is expected
 
 
-def test_the_maker_is_read_from_the_system(tmp_path):
+def test_the_vendor_is_read_from_the_system(tmp_path):
     facts = tmp_path / "cpuinfo"
     facts.write_text("processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel\t\t: 17\n")
-    assert products._maker(facts) == "AuthenticAMD"
+    assert onednn_matmul._cpu_vendor(facts) == "AuthenticAMD"
     (tmp_path / "other").write_text("Processor : ARMv8\n")
-    assert products._maker(tmp_path / "other") == ""
-    assert products._maker(tmp_path / "missing") == ""
+    assert onednn_matmul._cpu_vendor(tmp_path / "other") == ""
+    assert onednn_matmul._cpu_vendor(tmp_path / "missing") == ""
 
 
 def test_a_step_of_training_is_taken_this_way_and_ends_it(monkeypatch, calls, tmp_path):
-    monkeypatch.setattr(products, "is_suited", lambda: True)
+    monkeypatch.setattr(onednn_matmul, "is_faster", lambda: True)
     (tmp_path / "text.txt").write_text("the same line again and again\n" * 400)
     recipe = make(
         {

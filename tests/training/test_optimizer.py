@@ -7,7 +7,7 @@ from torch.testing import assert_close
 from regard.models.build.writing import transformer
 from regard.recipe.model import ModelSettings
 from regard.recipe.training import AdamSettings, AdamWSettings, MuonSettings, ScheduleSettings
-from regard.training.optimizer import Muon, hidden_matrices, make_optimizers, orthogonal
+from regard.training.optimizer import Muon, hidden_matrices, make_optimizers, orthogonalize
 from regard.training.schedule import rate_factor
 
 
@@ -33,7 +33,7 @@ def test_the_update_keeps_directions_and_evens_out_their_lengths(shape):
     torch.manual_seed(0)
     matrices = torch.randn(shape)
     u, _, vt = torch.linalg.svd(matrices, full_matrices=False)
-    made = orthogonal(matrices, steps=5)
+    made = orthogonalize(matrices, steps=5)
     lengths = torch.diagonal(u.mT @ made @ vt.mT, dim1=-2, dim2=-1)
     assert lengths.min() > 0.6 and lengths.max() < 1.3
     assert_close(u @ torch.diag_embed(lengths) @ vt, made, rtol=0, atol=1e-4)

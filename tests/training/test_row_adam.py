@@ -7,7 +7,7 @@ from torch.testing import assert_close
 from regard.layers.embedding import Ngrams
 from regard.recipe.training import AdamWSettings, MuonSettings
 from regard.training.optimizer import make_optimizers
-from regard.training.row_adam import PAID_EVERY, RowAdam
+from regard.training.row_adam import DECAY_EVERY, RowAdam
 
 ROWS, WIDTH = 11, 3
 
@@ -46,11 +46,11 @@ def test_rows_that_nobody_read_stay_where_they_are_and_one_read_twice_moves_once
 def test_all_rows_pay_their_decay_together():
     table = torch.nn.Parameter(torch.ones(ROWS, WIDTH))
     optimizer = RowAdam([table], rate=0.01, weight_decay=2.0)
-    for step in range(PAID_EVERY):
+    for step in range(DECAY_EVERY):
         assert table[7, 0] == 1.0, step
         table.grad = sparse([2], torch.ones(1, WIDTH))
         optimizer.step()
-    assert_close(table[7], torch.full((WIDTH,), (1 - 0.02) ** PAID_EVERY))
+    assert_close(table[7], torch.full((WIDTH,), (1 - 0.02) ** DECAY_EVERY))
 
 
 @pytest.mark.parametrize("settings", [AdamWSettings(), MuonSettings(kind="muon")])

@@ -15,7 +15,7 @@ from regard.recipe.start import StartSettings
 from regard.recipe.training import AdamWSettings, MuonSettings
 from regard.run import Run, read_journal
 from regard.training.optimizer import make_optimizers
-from regard.training.start import is_frozen, layer_shares
+from regard.training.start import is_frozen, layer_rate_factors
 from regard.training.train import train
 from regard.training.watcher import Nobody
 
@@ -204,7 +204,7 @@ def test_a_language_model_becomes_a_translators_decoder(begun, pretrained, tmp_p
     torch.testing.assert_close(*table, rtol=0, atol=1e-7)
     began = run.metrics["training"]["began"]
     assert set(began["carried"]) == {"reading", "decoder"}
-    assert set(began["new"]) == {"encoder", "decoder (looks across)"}
+    assert set(began["new"]) == {"encoder", "decoder (cross-attention)"}
     first = next(line for line in run.journal if line["event"] == "step")
     plain = recipe.model_copy(
         update={"model": run.recipe.model.model_copy(update={"start": StartSettings()})}
@@ -277,7 +277,7 @@ def test_the_embedding_alone_leaves_the_shape_free(begun, pretrained, tmp_path):
 
 
 def test_a_model_of_which_everything_is_frozen_is_refused(begun, tmp_path):
-    with pytest.raises(RecipeError, match="something must learn"):
+    with pytest.raises(RecipeError, match="must be trained"):
         train(begun(start=FROZEN, model={"tied": True}), tmp_path / "run")
 
 
@@ -293,11 +293,11 @@ def test_layers_learn_at_rates_that_fall_towards_the_embedding(settings):
     shape = {**SHAPE, "depth": 3, "tied": False, "biases": True}
     model = language_model(ModelSettings.model_validate(shape), 23)
     carried = [name for name, _ in model.named_parameters() if name.startswith("body.")]
-    shares = layer_shares(carried, 0.5)
+    shares = layer_rate_factors(carried, 0.5)
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
     for parameter in model.parameters():
         parameter.grad = torch.randn_like(parameter)
-    for optimizer in make_optimizers(model, settings, shares=shares):
+    for optimizer in make_optimizers(model, settings, factors=shares):
         for group in optimizer.param_groups:
             group["lr"] = group["rate"]
             group["weight_decay"] = 0.0
@@ -318,7 +318,7 @@ def test_layers_learn_at_rates_that_fall_towards_the_embedding(settings):
 
 def test_every_stack_has_layers_of_its_own():
     names = [f"{s}.blocks.{n}.x" for s, d in (("encoder", 3), ("decoder", 2)) for n in range(d)]
-    shares = layer_shares([*names, "reading.table", "encoder.norm.weight"], 0.5)
+    shares = layer_rate_factors([*names, "reading.table", "encoder.norm.weight"], 0.5)
     assert [shares[name] for name in names] == [0.25, 0.5, 1.0, 0.5, 1.0]
     assert shares["reading.table"] == 0.125
-    assert layer_shares(names, 1.0) == {}
+    assert layer_rate_factors(names, 1.0) == {}

@@ -17,7 +17,7 @@ from regard.errors import DataError, DiskError, RunError, Stopped, TrainingError
 from regard.recipe.load import make
 from regard.run import Run, read_journal
 from regard.training import checkpoint
-from regard.training.loop import spread
+from regard.training.loop import spread_steps
 from regard.training.train import train
 from regard.training.watcher import Nobody
 
@@ -331,8 +331,8 @@ def test_a_file_of_another_run_is_refused(recipe, tmp_path, name):
 
 
 def test_evaluations_are_spread_evenly_and_end_with_the_last_step():
-    assert sorted(spread(4, 10)) == [2, 5, 8, 10]
-    assert spread(10, 3) == {1, 2, 3}
+    assert sorted(spread_steps(4, 10)) == [2, 5, 8, 10]
+    assert spread_steps(10, 3) == {1, 2, 3}
 
 
 def test_a_first_look_measures_before_the_first_step_and_changes_nothing(recipe, tmp_path):

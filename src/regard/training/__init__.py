@@ -1,1 +1,1 @@
-"""The loop. Randomness is derived, steps are cut into shards, every save is whole or absent."""
+"""Training: derived randomness, steps in shards, atomic checkpoints, a loop to a budget."""

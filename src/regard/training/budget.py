@@ -1,8 +1,8 @@
-"""From a budget to a number of steps. A wall time is turned into steps by a short calibration.
+"""From a budget to a number of steps; a wall time is converted by timing a few steps.
 
-The calibration takes real steps on a throw-away copy, on batches spread evenly over the lengths,
-so that what it learns about speed leaves no trace in the run. The number it arrives at is written
-into the run: repeated with that number, the run is the same to the bit.
+The timed steps are real ones of a throw-away model, on batches spread over all lengths, so that
+timing leaves no trace in the run. The resulting number of steps is written into the run: repeated
+with that number, the run is the same to the bit.
 """
 
 import time
@@ -12,7 +12,7 @@ import numpy as np
 
 from regard.recipe.budget import parse_budget
 
-WARM, TIMED = 2, 24  # steps to warm up, steps to time
+WARMUP, TIMED = 2, 24  # steps
 
 
 def steps_for(
@@ -22,7 +22,7 @@ def steps_for(
     tokens_per_epoch: int,
     seconds_per_step: Callable[[], float],
 ) -> int:
-    """How many steps a budget pays for; at least one."""
+    """Return the number of steps in a budget; at least one."""
     kind, amount = parse_budget(budget)
     if kind == "steps":
         return max(1, int(amount))
@@ -34,12 +34,12 @@ def steps_for(
 
 
 def calibrate(take: Callable[[int], object], *, steps_per_epoch: int) -> float:
-    """Seconds per step, timed on steps spread over one epoch."""
-    places = np.linspace(0, steps_per_epoch - 1, WARM + TIMED).astype(int)
-    places = np.random.default_rng(0).permutation(places)
-    for place in places[:WARM]:
-        take(int(place))
+    """Time steps spread over one epoch; return seconds per step."""
+    steps = np.linspace(0, steps_per_epoch - 1, WARMUP + TIMED).astype(int)
+    steps = np.random.default_rng(0).permutation(steps)
+    for step in steps[:WARMUP]:
+        take(int(step))
     begin = time.perf_counter()
-    for place in places[WARM:]:
-        take(int(place))
+    for step in steps[WARMUP:]:
+        take(int(step))
     return (time.perf_counter() - begin) / TIMED

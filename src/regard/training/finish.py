@@ -22,7 +22,7 @@ from regard.tasks.task import Measured, Texts
 from regard.training import checkpoint
 from regard.training.journal import Journal
 from regard.training.preparation import MOST_TEST, Prepared
-from regard.training.start import Began
+from regard.training.start import StartingPoint
 from regard.training.state import State
 from regard.training.watcher import Watcher
 
@@ -30,7 +30,7 @@ SHOWN = 20  # answers kept to be looked at
 
 
 def finish(
-    prepared: Prepared, state: State, began: Began | None, *, folder: Path, watcher: Watcher
+    prepared: Prepared, state: State, began: StartingPoint | None, *, folder: Path, watcher: Watcher
 ) -> None:
     """Write everything that a run has beside its checkpoints."""
     recipe = prepared.task.recipe
@@ -53,7 +53,7 @@ def finish(
         "data": prepared.store.fingerprint,
         "threads": torch.get_num_threads(),
         "device": str(device_of(state.model)),
-        **({"began": began.told()} if began else {}),
+        **({"began": began.summary()} if began else {}),
         **_account(prepared, state),
     }
     write_whole(folder / folders.METRICS, json.dumps(metrics, indent=1, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""The journal: what happened, one JSON object a line, appended and never rewritten.
+"""The journal: one JSON object per line for each event, appended and never rewritten.
 
 :func:`regard.run.read_journal` reads it back.
 """
@@ -11,7 +11,7 @@ class Journal:
     """Appends to a run's journal.
 
     Args:
-        file: Where it lies.
+        file: The journal's path.
 
     """
 

@@ -1,4 +1,4 @@
-"""The loop: step, look, save, until the budget is spent."""
+"""The training loop: step, evaluate, save, until the budget is spent."""
 
 import math
 import time
@@ -17,8 +17,8 @@ from regard.training.step import Stepped, Stepper
 from regard.training.stop import StopRequest
 from regard.training.watcher import Progress, Watcher
 
-MOST_SKIPPED = 3
-RECENT = 50  # steps over which the shown loss and speed are averaged
+MAX_SKIPPED = 3
+WINDOW = 50  # steps over which the reported loss and speed are averaged
 JOURNAL_EVERY = 20
 
 
@@ -27,11 +27,12 @@ class Loop:
 
     Args:
         stepper: Takes the steps.
-        state: What learns.
-        valid: Examples to choose by.
-        folder: Where checkpoints go.
-        journal: Where it is written down.
-        watcher: Who looks on.
+        state: Model, optimizers and progress.
+        valid: Examples to evaluate on while training.
+        folder: Where checkpoints are saved.
+        journal: Where events are recorded.
+        watcher: Receives the same events.
+        made_of: What the run is made of; a resumed run must be made of the same.
 
     """
 
@@ -51,23 +52,23 @@ class Loop:
         self.made_of = made_of
         self.recipe: Recipe = stepper.recipe
         self.steps = stepper.steps
-        self._recent: deque[tuple[Stepped, float]] = deque(maxlen=RECENT)
+        self._recent: deque[tuple[Stepped, float]] = deque(maxlen=WINDOW)
 
     def run(self) -> None:
-        """Train until the budget is spent, patience ends or a signal comes."""
+        """Train until the budget is spent, patience runs out or a signal arrives."""
         standing, settings = self.state.standing, self.recipe.training
-        measure_at = spread(settings.evaluations, self.steps)
-        save_at = spread(settings.checkpoints, self.steps)
+        evaluate_at = spread_steps(settings.evaluations, self.steps)
+        save_at = spread_steps(settings.checkpoints, self.steps)
         if settings.evaluate_first and not standing.step:
-            self._measure()
+            self._evaluate()
         with StopRequest() as stop:
-            while standing.step < self.steps and not self._patience_is_out():
+            while standing.step < self.steps and not self._out_of_patience():
                 self._step()
-                if standing.step in measure_at:
-                    self._measure()
-                if standing.step in save_at or stop.asked:
+                if standing.step in evaluate_at:
+                    self._evaluate()
+                if standing.step in save_at or stop.requested:
                     self._save()
-                if stop.asked and standing.step < self.steps:
+                if stop.requested and standing.step < self.steps:
                     raise Stopped(
                         f"stopped by a signal after step {standing.step} of {self.steps}; "
                         "everything is saved.",
@@ -94,14 +95,14 @@ class Loop:
         standing = self.state.standing
         standing.skipped.append(standing.step)
         self.journal.write("skipped", step=standing.step, loss=repr(stepped.loss))
-        self.watcher.say(f"step {standing.step} gave a loss that is no number and was skipped")
-        if len(standing.skipped) > MOST_SKIPPED:
+        self.watcher.say(f"step {standing.step}: loss is NaN or infinite; step skipped")
+        if len(standing.skipped) > MAX_SKIPPED:
             numbers = self.stepper.stream[standing.step][:8].tolist()
             raise TrainingError(
-                f"a loss must be a number. Steps {standing.skipped} gave none; the last one had "
-                f"examples {numbers} and others.",
-                "Lower training.optimizer.rate, or look at those examples; the last checkpoint "
-                "is sound.",
+                f"the loss or its gradient is NaN or infinite in steps {standing.skipped}; the "
+                f"last one's batch begins with examples {numbers}.",
+                "Lower training.optimizer.rate, or inspect those examples. The last checkpoint is "
+                "intact.",
             )
 
     def _progress(self) -> Progress:
@@ -110,27 +111,27 @@ class Loop:
         finite = [stepped for stepped, _ in self._recent if stepped.finite]
         tokens = sum(stepped.tokens for stepped in finite)
         targets = sum(stepped.targets for stepped in finite)
-        lost = sum(stepped.loss * stepped.targets for stepped in finite)
+        total = sum(stepped.loss * stepped.targets for stepped in finite)
         return Progress(
             step=standing.step,
             steps=self.steps,
             epoch=self.stepper.stream.locate(standing.step).epoch,
-            loss=lost / max(1, targets) if self._recent else math.nan,
+            loss=total / max(1, targets) if self._recent else math.nan,
             rate=self._recent[-1][0].rate if self._recent else 0.0,
             tokens_per_second=tokens / max(seconds, 1e-9),
             seconds=standing.seconds,
             seconds_left=(self.steps - standing.step) * seconds / max(1, len(self._recent)),
         )
 
-    def _measure(self) -> None:
+    def _evaluate(self) -> None:
         standing, task = self.state.standing, self.stepper.task
-        own = None
+        current = None
         if self.state.ema:
-            own = {n: w.detach().clone() for n, w in self.state.parameters.items()}
+            current = {n: w.detach().clone() for n, w in self.state.parameters.items()}
             self.state.put(self.state.ema)
         measured = task.measure(self.state.model, self.valid, quick=True)
-        if own is not None:
-            self.state.put(own)
+        if current is not None:
+            self.state.put(current)
         score = measured.metrics[task.metric]
         standing.waited += 1
         if standing.best is None or better(task.metric, score, than=standing.best):
@@ -155,11 +156,11 @@ class Loop:
             self.journal.write("not saved", step=self.state.standing.step, why=error.problem)
             raise
 
-    def _patience_is_out(self) -> bool:
+    def _out_of_patience(self) -> bool:
         patience = self.recipe.training.patience
         return bool(patience) and self.state.standing.waited >= patience
 
 
-def spread(times: int, steps: int) -> set[int]:
-    """Spread ``times`` steps evenly up to the last one, which is always among them."""
+def spread_steps(times: int, steps: int) -> set[int]:
+    """Return ``times`` evenly spaced steps; the last step is always one of them."""
     return {max(1, round(steps * (n + 1) / times)) for n in range(times)}

@@ -1,11 +1,12 @@
-"""Optimizers: AdamW, Adam and plain steps from torch; Muon, in float32; Adam on rows alone.
+"""Optimizers: torch's AdamW, Adam and SGD; Muon in float32; Adam on the rows of sparse tables.
 
-    moved  = orthogonal(lerp(gradient, momentum))        orthogonal(G) = U·Vᵀ of G = U·S·Vᵀ
-    matrix = (1 - rate·decay)·matrix - rate·√max(1, rows/columns)·moved
+    update = orthogonalize(lerp(gradient, momentum))     orthogonalize(G) = U·Vᵀ of G = U·S·Vᵀ
+    matrix = (1 - rate·decay)·matrix - rate·√max(1, rows/columns)·update
 
-Muon (Jordan 2024) moves every direction of a matrix equally far. Its orthogonal factor comes from
-a few Newton-Schulz steps. torch's own Muon takes them in bfloat16, ten times slower than float32
-on processors without it; ours takes them in float32, all matrices of one shape at once.
+Muon (Jordan 2024) gives every singular direction of an update the same length. The orthogonal
+factor comes from a few Newton-Schulz iterations. torch's own Muon computes them in bfloat16, which
+is ten times slower than float32 on CPUs without it; here they are computed in float32, for all
+matrices of one shape at once.
 """
 
 from collections import defaultdict
@@ -32,41 +33,41 @@ def make_optimizers(
     model: nn.Module,
     settings: AnyOptimizer,
     *,
-    shares: Mapping[str, float] = MappingProxyType({}),
+    factors: Mapping[str, float] = MappingProxyType({}),
 ) -> list[torch.optim.Optimizer]:
-    """Return the optimizers that together step every parameter; ``rate`` is kept in each group.
+    """Make the optimizers that together step every parameter; each group keeps its peak ``rate``.
 
-    ``shares`` gives, by name, the share of the rate at which a parameter learns; 1 where left out.
+    ``factors`` multiplies the rate of the parameters that it names.
     """
-    share = {id(w): shares.get(name, 1.0) for name, w in model.named_parameters()}
+    factor = {id(w): factors.get(name, 1.0) for name, w in model.named_parameters()}
     if isinstance(settings, SgdSettings):
-        groups = _by_share(model.parameters(), share)
+        groups = _group_by_factor(model.parameters(), factor)
         return [
             torch.optim.SGD(
-                [{"params": alike, "rate": settings.rate * s} for s, alike in groups],
+                [{"params": group, "rate": settings.rate * f} for f, group in groups],
                 lr=settings.rate,
             )
         ]
     lazy = lazy_tables(model)
-    others = {id(table) for table in lazy}
-    parameters: list[Tensor] = [w for w in model.parameters() if id(w) not in others]
+    sparse = {id(table) for table in lazy}
+    parameters: list[Tensor] = [w for w in model.parameters() if id(w) not in sparse]
     if isinstance(settings, MuonSettings):
         hidden = hidden_matrices(model)
         chosen = {id(matrix) for matrix in hidden}
         rest = [parameter for parameter in parameters if id(parameter) not in chosen]
         muon = Muon(
-            [{"params": w, "rate": settings.rate * s} for s, w in _by_share(hidden, share)],
+            [{"params": w, "rate": settings.rate * f} for f, w in _group_by_factor(hidden, factor)],
             rate=settings.rate,
             momentum=settings.momentum,
             weight_decay=settings.weight_decay,
             steps=settings.newton_schulz_steps,
         )
-        return [muon, _adam(rest, settings.rest, share), *_rows(lazy, settings.rest, share)]
-    return [_adam(parameters, settings, share), *_rows(lazy, settings, share)]
+        return [muon, _adam(rest, settings.rest, factor), *_row_adam(lazy, settings.rest, factor)]
+    return [_adam(parameters, settings, factor), *_row_adam(lazy, settings, factor)]
 
 
 def lazy_tables(model: nn.Module) -> list[Tensor]:
-    """Tables of which a step moves only the rows it has read."""
+    """Return the tables of which a step updates only the rows in its batch."""
     return [
         table
         for part in model.modules()
@@ -76,7 +77,7 @@ def lazy_tables(model: nn.Module) -> list[Tensor]:
 
 
 def hidden_matrices(model: nn.Module) -> list[Tensor]:
-    """Matrices between states: every linear map that is not a head's."""
+    """Return the weights of every linear map that is not an output head's."""
     return [
         part.weight
         for name, part in model.named_modules()
@@ -84,21 +85,21 @@ def hidden_matrices(model: nn.Module) -> list[Tensor]:
     ]
 
 
-def _by_share(
-    parameters: Iterable[Tensor], share: Mapping[int, float]
+def _group_by_factor(
+    parameters: Iterable[Tensor], factor: Mapping[int, float]
 ) -> list[tuple[float, list[Tensor]]]:
     groups: dict[float, list[Tensor]] = defaultdict(list)
     for parameter in parameters:
-        groups[share[id(parameter)]].append(parameter)
+        groups[factor[id(parameter)]].append(parameter)
     return list(groups.items())
 
 
 def _adam(
     parameters: list[Tensor],
     settings: AdamWSettings | AdamSettings,
-    share: Mapping[int, float],
+    factor: Mapping[int, float],
 ) -> torch.optim.Optimizer:
-    """Adam; vectors (norms, biases) are never pulled to zero."""
+    """Make AdamW; vectors (norms, biases) have no weight decay."""
     decay = settings.weight_decay if isinstance(settings, AdamWSettings) else 0.0
     kinds = [
         ([w for w in parameters if w.ndim > 1], decay),
@@ -106,9 +107,9 @@ def _adam(
     ]
     return torch.optim.AdamW(
         [
-            {"params": alike, "weight_decay": pull, "rate": settings.rate * s}
-            for kind, pull in kinds
-            for s, alike in _by_share(kind, share)
+            {"params": group, "weight_decay": weight_decay, "rate": settings.rate * f}
+            for kind, weight_decay in kinds
+            for f, group in _group_by_factor(kind, factor)
         ],
         lr=settings.rate,
         betas=settings.betas,
@@ -117,15 +118,15 @@ def _adam(
     )
 
 
-def _rows(
-    tables: list[Tensor], settings: AdamWSettings | AdamSettings, share: Mapping[int, float]
+def _row_adam(
+    tables: list[Tensor], settings: AdamWSettings | AdamSettings, factor: Mapping[int, float]
 ) -> list[torch.optim.Optimizer]:
     if not tables:
         return []
     decay = settings.weight_decay if isinstance(settings, AdamWSettings) else 0.0
     return [
         RowAdam(
-            [{"params": w, "rate": settings.rate * s} for s, w in _by_share(tables, share)],
+            [{"params": w, "rate": settings.rate * f} for f, w in _group_by_factor(tables, factor)],
             rate=settings.rate,
             betas=settings.betas,
             epsilon=settings.epsilon,
@@ -135,14 +136,14 @@ def _rows(
 
 
 class Muon(torch.optim.Optimizer):
-    """Momentum, made orthogonal.
+    """Orthogonalized momentum.
 
     Args:
-        matrices: The matrices to move, or groups of them as torch has them.
+        matrices: The matrices to update, or torch parameter groups of them.
         rate: Learning rate.
-        momentum: How slowly the running mean of the gradient forgets.
-        weight_decay: How strongly matrices are pulled to zero.
-        steps: Newton-Schulz steps.
+        momentum: Decay of the running mean of gradients.
+        weight_decay: Decoupled weight decay.
+        steps: Newton-Schulz iterations.
 
     """
 
@@ -166,30 +167,30 @@ class Muon(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
-        """Move every matrix once."""
+        """Update every matrix."""
         assert closure is None
         for group in self.param_groups:
-            for alike in _by_shape(group["params"]):
-                self._move(alike, group)
+            for matrices in _group_by_shape(group["params"]):
+                self._update(matrices, group)
 
-    def _move(self, matrices: list[Tensor], group: dict[str, Any]) -> None:
-        wished = []
+    def _update(self, matrices: list[Tensor], group: dict[str, Any]) -> None:
+        momenta = []
         for matrix in matrices:
             assert matrix.grad is not None
             state = self.state[matrix]
             if "momentum" not in state:
                 state["momentum"] = torch.zeros_like(matrix)
             mean = state["momentum"].lerp_(matrix.grad, 1 - group["momentum"])
-            wished.append(matrix.grad.lerp(mean, group["momentum"]))  # Nesterov
-        moved = orthogonal(torch.stack(wished), steps=group["steps"])
+            momenta.append(matrix.grad.lerp(mean, group["momentum"]))  # Nesterov
+        updates = orthogonalize(torch.stack(momenta), steps=group["steps"])
         rows, columns = matrices[0].shape
-        far = group["lr"] * max(1.0, rows / columns) ** 0.5
-        for matrix, direction in zip(matrices, moved, strict=True):
-            matrix.mul_(1 - group["lr"] * group["weight_decay"]).add_(direction, alpha=-far)
+        length = group["lr"] * max(1.0, rows / columns) ** 0.5
+        for matrix, update in zip(matrices, updates, strict=True):
+            matrix.mul_(1 - group["lr"] * group["weight_decay"]).add_(update, alpha=-length)
 
 
-def orthogonal(matrices: Tensor, *, steps: int) -> Tensor:
-    """Bring every singular value near one, leaving the directions as they are."""
+def orthogonalize(matrices: Tensor, *, steps: int) -> Tensor:
+    """Bring every singular value near one, without turning the singular vectors."""
     a, b, c = NEWTON_SCHULZ
     tall = matrices.shape[-2] > matrices.shape[-1]
     x = matrices.mT.contiguous() if tall else matrices
@@ -200,9 +201,9 @@ def orthogonal(matrices: Tensor, *, steps: int) -> Tensor:
     return x.mT if tall else x
 
 
-def _by_shape(matrices: Iterable[Tensor]) -> list[list[Tensor]]:
-    alike = defaultdict(list)
+def _group_by_shape(matrices: Iterable[Tensor]) -> list[list[Tensor]]:
+    groups = defaultdict(list)
     for matrix in matrices:
         if matrix.grad is not None:
-            alike[matrix.shape].append(matrix)
-    return list(alike.values())
+            groups[matrix.shape].append(matrix)
+    return list(groups.values())

@@ -1,10 +1,10 @@
-"""Where a training begins: at random, or from another run; and how the carried parts learn.
+"""Initialization from another run, freezing and layer-wise learning rates.
 
     rate of block n of L    rate · r^(L-1-n)    of the embedding    rate · r^L    of heads    rate
     frozen at step s        while s < unfreeze_after · steps per epoch
 
 Both follow from the recipe and the step alone, so that a resumed run does the same. The other run
-is read once, before the first step: a run that goes on does not need it.
+is read once, before the first step: a resumed run does not need it.
 """
 
 import re
@@ -22,39 +22,39 @@ from regard.run import MODEL, Parts, Run, parts_of
 from regard.tasks.transfer import Origin, carry_over, complete_from
 
 
-class Began(NamedTuple):
-    """What a training began from; kept in its checkpoints and its journal."""
+class StartingPoint(NamedTuple):
+    """What was carried over from another run; kept in checkpoints and in the journal."""
 
     run: str
-    """Name of the folder."""
+    """Name of its folder."""
     model: str
-    """SHA-256 of that run's parameters."""
+    """SHA-256 of its parameters."""
     carry: str
     carried: dict[str, int]
-    """Numbers carried over, by part of the model."""
+    """Number of parameters carried over, by part of the model."""
     new: dict[str, int]
-    """Numbers that begin at random, by part."""
+    """Number of randomly initialized parameters, by part."""
     names: list[str]
     """Every parameter that was carried over."""
 
-    def told(self) -> dict[str, Any]:
-        """Return what the report and the card say."""
+    def summary(self) -> dict[str, Any]:
+        """Return what the report and the model card state."""
         return {name: value for name, value in self._asdict().items() if name != "names"}
 
 
 class Source(NamedTuple):
-    """The run whose recipe and tokenizer a training goes by."""
+    """The run whose recipe and tokenizer a training takes over."""
 
     parts: Parts
     origin: Origin
 
     def complete(self, recipe: Recipe) -> Recipe:
-        """Write into a recipe what it leaves to that run."""
+        """Fill in what a recipe takes from that run."""
         return complete_from(recipe, self.origin)
 
 
-def source_of(recipe: Recipe, folder: Path, *, resume: bool) -> Source | None:
-    """Return the run that a recipe begins from, or the resumed run itself once it knows."""
+def find_source(recipe: Recipe, folder: Path, *, resume: bool) -> Source | None:
+    """Return the run that a recipe starts from; of a resumed run, the run itself."""
     if recipe.model.start.run is None:
         return None
     if resume and (own := parts_of(folder)) is not None:
@@ -63,8 +63,8 @@ def source_of(recipe: Recipe, folder: Path, *, resume: bool) -> Source | None:
     return Source(Parts(run.recipe, run.tokenizer), Origin(run.recipe, recipe.model.start.run))
 
 
-def begin_from(model: nn.Module, recipe: Recipe) -> Began | None:
-    """Carry over what the recipe asks for, if it asks."""
+def initialize_from_run(model: nn.Module, recipe: Recipe) -> StartingPoint | None:
+    """Copy the parameters that ``model.start`` names, if it names a run."""
     settings = recipe.model.start
     if settings.run is None:
         return None
@@ -73,52 +73,53 @@ def begin_from(model: nn.Module, recipe: Recipe) -> Began | None:
     sizes = {name: parameter.numel() for name, parameter in model.named_parameters()}
     if settings.freeze and not new:
         raise RecipeError(
-            "something must learn: model.start.freeze is true and every parameter is carried over",
-            "Set model.start.freeze to false, or give the model a head of its own: "
+            "some parameters must be trained: model.start.freeze is true and every parameter is "
+            "carried over",
+            "Set model.start.freeze to false, or give the model an output head of its own: "
             "model.tied = false",
         )
-    return Began(
+    return StartingPoint(
         run=run.folder.name,
         model=run.facts["files"][MODEL],
         carry=settings.carry,
-        carried=_by_part(carried, sizes),
-        new=_by_part(new, sizes),
+        carried=_count_by_part(carried, sizes),
+        new=_count_by_part(new, sizes),
         names=carried,
     )
 
 
 def is_frozen(settings: StartSettings, step: int, *, steps_per_epoch: int) -> bool:
-    """Whether the carried parameters stay as they are at a step."""
-    thaw = settings.unfreeze_after
-    return settings.freeze and (thaw is None or step < thaw * steps_per_epoch)
+    """Return whether the carried-over parameters are frozen at a step."""
+    epochs = settings.unfreeze_after
+    return settings.freeze and (epochs is None or step < epochs * steps_per_epoch)
 
 
-def layer_shares(carried: Sequence[str], rate: float) -> dict[str, float]:
-    """Give the share of the learning rate of every carried parameter whose share is not 1."""
-    if rate == 1.0:
+def layer_rate_factors(carried: Sequence[str], decay: float) -> dict[str, float]:
+    """Return the factors on the learning rates of carried-over parameters, where they are not 1."""
+    if decay == 1.0:
         return {}
-    places = {name: _block(name) for name in carried}
+    places = {name: _stack_and_block(name) for name in carried}
     depths = Counter(stack for stack, _ in set(places.values()) if stack)
     deepest = max(depths.values(), default=0)
-    shares = {}
+    factors = {}
     for name, (stack, number) in places.items():
         if stack:
-            shares[name] = rate ** (depths[stack] - 1 - number)
+            factors[name] = decay ** (depths[stack] - 1 - number)
         elif re.match(r"(body\.)?(reading|writing)\.", name):
-            shares[name] = rate**deepest
-    return shares
+            factors[name] = decay**deepest
+    return factors
 
 
-def _block(name: str) -> tuple[str, int]:
+def _stack_and_block(name: str) -> tuple[str, int]:
     found = re.match(r"(.*)\.blocks\.(\d+)\.", name)
     return (found[1], int(found[2])) if found else ("", 0)
 
 
-def _by_part(names: Iterable[str], sizes: Mapping[str, int]) -> dict[str, int]:
-    """Sum sizes by what a reader calls a part: body.reading, body.stack, head, decoder."""
+def _count_by_part(names: Iterable[str], sizes: Mapping[str, int]) -> dict[str, int]:
+    """Sum sizes by part: body.reading, body.stack, head, decoder and its cross-attention."""
     parts: Counter[str] = Counter()
     for name in names:
         pieces = name.split(".")
         part = ".".join(pieces[:2]) if pieces[0] == "body" else pieces[0]
-        parts[f"{part} (looks across)" if "cross" in pieces else part] += sizes[name]
+        parts[f"{part} (cross-attention)" if "cross" in pieces else part] += sizes[name]
     return dict(parts)

@@ -20,7 +20,7 @@ from regard.layers.dropout import keyed
 from regard.randomness import Purpose
 from regard.recipe.recipe import Recipe
 from regard.tasks.task import Task
-from regard.training.onednn_matmul import fast_products
+from regard.training.onednn_matmul import use_onednn
 from regard.training.schedule import rate_factor
 from regard.training.start import is_frozen
 from regard.training.state import State
@@ -70,7 +70,7 @@ class Stepper:
         self.recipe, self.task, self.store, self.stream = recipe, task, store, stream
         self.steps, self.carried = steps, carried
 
-    @fast_products()
+    @use_onednn()
     def take(self, state: State, step: int) -> Stepped:
         """Take step ``step``; the parameters stay as they are if something was no number."""
         state.model.train()

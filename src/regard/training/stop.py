@@ -1,4 +1,4 @@
-"""Stopping on request: a first signal lets the step finish and saves; a second ends at once."""
+"""Graceful stop: the first signal finishes the step and saves; the second stops immediately."""
 
 import signal
 from types import FrameType
@@ -7,25 +7,25 @@ from regard.errors import Stopped
 
 
 class StopRequest:
-    """Listens for SIGTERM and Ctrl-C while training."""
+    """Handles SIGTERM and Ctrl-C while training."""
 
     def __init__(self) -> None:
-        self.asked = False
-        self._before: dict[int, object] = {}
+        self.requested = False
+        self._previous: dict[int, object] = {}
 
     def __enter__(self) -> "StopRequest":
         for number in (signal.SIGTERM, signal.SIGINT):
             try:
-                self._before[number] = signal.signal(number, self._hear)
+                self._previous[number] = signal.signal(number, self._handle)
             except ValueError:
-                break  # not the main thread: signals are someone else's to hear
+                break  # not the main thread, which alone may handle signals
         return self
 
     def __exit__(self, *_raised: object) -> None:
-        for number, handler in self._before.items():
+        for number, handler in self._previous.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
 
-    def _hear(self, _number: int, _frame: FrameType | None) -> None:
-        if self.asked:
-            raise Stopped("stopped at once by a second signal.", "Go on with --resume.")
-        self.asked = True
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        if self.requested:
+            raise Stopped("stopped immediately by a second signal.", "Go on with --resume.")
+        self.requested = True

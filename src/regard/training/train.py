@@ -21,7 +21,12 @@ from regard.training.journal import Journal
 from regard.training.loop import Loop
 from regard.training.optimizer import make_optimizers
 from regard.training.preparation import Prepared, prepare
-from regard.training.start import Began, begin_from, layer_shares, source_of
+from regard.training.start import (
+    StartingPoint,
+    find_source,
+    initialize_from_run,
+    layer_rate_factors,
+)
 from regard.training.state import State
 from regard.training.step import Stepper
 from regard.training.watcher import Nobody, Watcher
@@ -51,7 +56,7 @@ def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> N
     journal = Journal(folder / folders.JOURNAL)
     try:
         saved = _saved(folder, watcher) if resume else None
-        prepared = prepare(recipe, watcher, source_of(recipe, folder, resume=resume))
+        prepared = prepare(recipe, watcher, find_source(recipe, folder, resume=resume))
         recipe = prepared.task.recipe  # with what only the data, or another run, could say
         # Counted first: a task may keep the model it begins with, and must keep the real one.
         steps = _steps(saved) if saved else _count_steps(recipe, prepared, watcher)
@@ -85,16 +90,17 @@ def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> N
 
 
 def _fresh_state(
-    recipe: Recipe, prepared: Prepared, began: Began | None = None
-) -> tuple[State, Began | None]:
+    recipe: Recipe, prepared: Prepared, began: StartingPoint | None = None
+) -> tuple[State, StartingPoint | None]:
     """Make what learns; what it was once begun from, if ``began`` says so, is not read again."""
     seed_torch(recipe.seed, Purpose.INITIALISATION)
     model = prepared.task.build()
     prepared.task.begin(model, prepared.store)
-    began = began or begin_from(model, recipe)
+    began = began or initialize_from_run(model, recipe)
     model.to(choose_device(recipe.training.device))
-    shares = layer_shares(began.names, recipe.model.start.layer_decay) if began else {}
-    optimizers = make_optimizers(model, recipe.training.optimizer, shares=shares)
+    decay = recipe.model.start.layer_decay
+    factors = layer_rate_factors(began.names, decay) if began else {}
+    optimizers = make_optimizers(model, recipe.training.optimizer, factors=factors)
     return State(model, optimizers, ema=recipe.training.ema), began
 
 
@@ -122,7 +128,7 @@ def _count_steps(recipe: Recipe, prepared: Prepared, watcher: Watcher) -> int:
 
 
 def _made_of(
-    recipe: Recipe, prepared: Prepared, threads: int, began: Began | None
+    recipe: Recipe, prepared: Prepared, threads: int, began: StartingPoint | None
 ) -> dict[str, Any]:
     """Name what a resumed run must still be made of; threads as there are, devices not at all."""
     asked = recipe.model_dump(mode="json")
@@ -162,10 +168,10 @@ def _steps(saved: checkpoint.Checkpoint) -> int:
     return int(saved.state["made_of"]["steps"])
 
 
-def _began(saved: checkpoint.Checkpoint | None) -> Began | None:
+def _began(saved: checkpoint.Checkpoint | None) -> StartingPoint | None:
     """Say what a resumed run once began from."""
     facts = saved.state["made_of"].get("began") if saved else None
-    return Began(**facts) if facts else None
+    return StartingPoint(**facts) if facts else None
 
 
 def _restore(

@@ -1,4 +1,4 @@
-"""Watchers: whoever wants to see training happen. The loop tells; it never prints."""
+"""Watchers: callbacks for what happens in a training. The loop itself never prints."""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -8,39 +8,39 @@ from regard.tasks.task import Measured
 
 @dataclass(frozen=True)
 class Progress:
-    """Where training stands after a step."""
+    """The state of a training after a step."""
 
     step: int
     steps: int
     epoch: int
     loss: float
-    """Plain loss per target, a running mean over the last steps."""
+    """Loss per target without smoothing, a running mean over the last steps."""
     rate: float
     tokens_per_second: float
-    """Of tokens read, on the longer side of a pair."""
+    """Input tokens; of a pair, those of the longer side."""
     seconds: float
     seconds_left: float
 
 
 @runtime_checkable
 class Watcher(Protocol):
-    """Someone who looks on."""
+    """Receives the events of a training."""
 
     def say(self, text: str) -> None:
-        """Hear one sentence."""
+        """Receive a message."""
         ...
 
     def step(self, progress: Progress) -> None:
-        """See one step done."""
+        """Receive the progress after a step."""
         ...
 
     def measured(self, progress: Progress, measured: Measured) -> None:
-        """See the model measured on ``valid``."""
+        """Receive an evaluation on ``valid``."""
         ...
 
 
 class Nobody:
-    """Nobody looks on."""
+    """Ignores every event."""
 
     def say(self, text: str) -> None: ...
 

@@ -1,6 +1,6 @@
 """Training with MKL's products of matrices, and with oneDNN's: time and loss, interleaved.
 
-    python bench/products.py ../shared/data/tinyshakespeare/input.txt.gz --steps 150 --threads 1
+    python bench/onednn_matmul.py ../shared/data/tinyshakespeare/input.txt.gz --steps 150 --threads 1
 
 Language models of four sizes take the same steps from the same beginning, in turns. Seconds are
 those of the steps alone; the ratio is the median over rounds. Where the processor is not suited
@@ -16,7 +16,7 @@ from unittest import mock
 from runs import trained
 
 from regard.recipe.load import make
-from regard.training import onednn_matmul as products
+from regard.training import onednn_matmul
 
 SIZES = ((3, 96, 3), (4, 128, 4), (4, 256, 4), (2, 512, 8))  # depth, width, heads
 
@@ -59,7 +59,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=0)
     options = parser.parse_args()
-    print(f"this processor is {'' if products.is_suited() else 'not '}suited")
+    print(f"this processor is {'' if onednn_matmul.is_faster() else 'not '}suited")
     print(f"{'size':>8} {'MKL':>8} {'oneDNN':>8} {'ratio':>6} {'loss':>8} {'loss':>8}")
     for depth, width, heads in SIZES:
         seconds, losses = {False: [], True: []}, {}
@@ -67,7 +67,7 @@ def main():
             for suited in (False, True):
                 with (
                     tempfile.TemporaryDirectory() as folder,
-                    mock.patch.object(products, "is_suited", lambda suited=suited: suited),
+                    mock.patch.object(onednn_matmul, "is_faster", lambda suited=suited: suited),
                 ):
                     run = trained(recipe(options, depth, width, heads), Path(folder) / "run")
                 seconds[suited].append(run.summary["seconds"])
