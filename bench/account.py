@@ -37,7 +37,7 @@ from regard.training.preparation import prepare
 from regard.training.sample import look
 from regard.training.step_timing import loads_of, on_first_texts, on_stage, timed
 from regard.training.synthetic_data import Pages, made_up
-from regard.training.watcher import Nobody
+from regard.training.watcher import SilentWatcher
 
 NAMES = [
     "scenes",
@@ -92,7 +92,7 @@ def most_alive(take):
 def on_the_data(recipe, folder):
     """All of the data if it is there, else made-up text of other lengths than the prediction's."""
     try:
-        return "real data", prepare(recipe, Nobody())
+        return "real data", prepare(recipe, SilentWatcher())
     except RegardError:
         pages = Pages(recipe.text.vocabulary, max(8, default_length(recipe) * 3 // 4))
         return "made up", made_up(recipe, pages, folder)

@@ -77,7 +77,7 @@ def predicted_and_measured(recipe, put_on):
         for _ in range(2):  # the optimizer has a state from the first step on
             stage.stepper.take(stage.state, 0)
         if recipe.training.keep == "best":
-            stage.state.best = stage.state.copy()
+            stage.state.best = stage.state.copy_parameters()
             stage.stepper.take(stage.state, 0)
         return stage
 

@@ -12,7 +12,7 @@ from regard.claims.trials import accuracy, labelled, trial, watched
 from regard.draw.bars import Bars
 from regard.draw.chart import Line
 from regard.draw.picture import Picture
-from regard.training.watcher import Nobody
+from regard.training.watcher import SilentWatcher
 
 CALLS = []
 
@@ -153,7 +153,7 @@ def tables():
 FILES = {"train.jsonl": labelled(ROWS), "valid.jsonl": labelled(ROWS[:10])}
 
 
-class Counter(Nobody):
+class Counter(SilentWatcher):
     def __init__(self, stop_at=None):
         self.steps, self.stop_at, self.said = [], stop_at, []
 

@@ -16,7 +16,7 @@ from regard.tasks.from_recipe import TASKS
 from regard.training.step_timing import on_stage
 from regard.training.synthetic_data import Pages, made_up
 from regard.training.train import train
-from regard.training.watcher import Nobody
+from regard.training.watcher import SilentWatcher
 
 NEEDS = {"document-vectors": ["model.depth=0", "training.optimizer={kind='sgd'}"]}
 """What a task does not take from the small recipe of all."""
@@ -121,7 +121,7 @@ class Killed(Exception):
     pass
 
 
-class KillAt(Nobody):
+class KillAt(SilentWatcher):
     """Ends a training after a step, as a power cut would."""
 
     def __init__(self, step):

@@ -17,7 +17,7 @@ from regard.run import Run, read_journal
 from regard.training.optimizer import make_optimizers
 from regard.training.start import is_frozen, layer_rate_factors
 from regard.training.train import train
-from regard.training.watcher import Nobody
+from regard.training.watcher import SilentWatcher
 
 LINES = [f"{a} {b} {c}" for a in "abcdef" for b in "ghij" for c in "klm"]
 SHAPE = {
@@ -79,7 +79,7 @@ def begun(pretrained, tmp_path):
     return recipe
 
 
-class KillAt(Nobody):
+class KillAt(SilentWatcher):
     """Ends a training after a step, without a word."""
 
     def __init__(self, step):

@@ -19,7 +19,7 @@ from regard.run import Run, read_journal
 from regard.training import checkpoint
 from regard.training.loop import spread_steps
 from regard.training.train import train
-from regard.training.watcher import Nobody
+from regard.training.watcher import SilentWatcher
 
 MUON = {"optimizer": {"kind": "muon"}}
 
@@ -28,7 +28,7 @@ def bits(run):
     return sha256((run.folder / "model.safetensors").read_bytes()).hexdigest()
 
 
-class StopAt(Nobody):
+class StopAt(SilentWatcher):
     """Raises a signal in the middle of a training."""
 
     def __init__(self, step, act):
@@ -296,7 +296,7 @@ def test_a_time_budget_is_timed_on_a_model_that_is_then_released(recipe, tmp_pat
         task.learner = model  # as tasks do that ask their model while they make batches
         begun.append(weakref.ref(model))
 
-    class LookAtModels(Nobody):
+    class LookAtModels(SilentWatcher):
         alive = None
 
         def step(self, progress):

@@ -21,7 +21,7 @@ from regard.recipe.load import make
 from regard.run import CHECKPOINTS, SEAL, Run
 from regard.tasks.task import Measured
 from regard.training.train import train
-from regard.training.watcher import Nobody, Progress, Watcher
+from regard.training.watcher import Progress, SilentWatcher, Watcher
 
 Tables = dict[str, Any]
 
@@ -115,7 +115,7 @@ def trial(name: str, tables: Tables, written: Mapping[str, str]) -> Run:
     run = folder / "run"
     if (run / SEAL).exists():
         return Run(run)
-    watcher = Named(name, _watcher.get() or Nobody())
+    watcher = Named(name, _watcher.get() or SilentWatcher())
     folder.mkdir(parents=True, exist_ok=True)
     data: dict[str, list[str]] = {}
     for file, text in written.items():

@@ -34,19 +34,19 @@ def finish(
 ) -> None:
     """Write everything that a run has beside its checkpoints."""
     recipe = prepared.task.recipe
-    state.put(_chosen(recipe, folder, state))
+    state.load_parameters(_choose_parameters(recipe, folder, state))
     prepared.task.end(state.model)
     folders.write_model(folder, state.model, prepared.task.tokenizer)
     baseline = prepared.task.learn_baseline(prepared.source)
     folders.write_baseline(folder, baseline)
     prepared.task.put_baseline(baseline)
     metrics = _measure(prepared, state, folder, watcher)
-    standing = state.standing
+    counters = state.counters
     metrics["training"] = {
-        "steps": standing.step,
-        "seconds": standing.seconds,
-        "tokens": standing.tokens,
-        "tokens_per_second": standing.tokens / max(standing.seconds, 1e-9),
+        "steps": counters.step,
+        "seconds": counters.seconds,
+        "tokens": counters.tokens,
+        "tokens_per_second": counters.tokens / max(counters.seconds, 1e-9),
         "parameters": sum(parameter.numel() for parameter in state.model.parameters()),
         "examples": len(prepared.store),
         "overlong": prepared.store.counts.overlong,
@@ -57,7 +57,7 @@ def finish(
         **_account(prepared, state),
     }
     write_whole(folder / folders.METRICS, json.dumps(metrics, indent=1, ensure_ascii=False))
-    Journal(folder / folders.JOURNAL).write("end", step=standing.step, seconds=standing.seconds)
+    Journal(folder / folders.JOURNAL).write("end", step=counters.step, seconds=counters.seconds)
     card = model_card(recipe, metrics, baseline=prepared.task.baseline)
     write_whole(folder / folders.CARD, card)
     folders.seal(folder)
@@ -95,12 +95,12 @@ def _fingerprint(found: list[Texts]) -> str:
     return sha256(json.dumps(found).encode()).hexdigest()
 
 
-def _chosen(recipe: Recipe, folder: Path, state: State) -> dict[str, Tensor]:
+def _choose_parameters(recipe: Recipe, folder: Path, state: State) -> dict[str, Tensor]:
     """Return the parameters that become the model: the last, the best, or a mean of several."""
     if recipe.training.keep == "best" and state.best:
         return state.best
     if not recipe.training.average:
-        return state.copy()
+        return state.copy_parameters()
     saves = checkpoint.checkpoints(folder / folders.CHECKPOINTS)[: recipe.training.average]
     parameters = [load_file(save / checkpoint.name_of("model")) for save in saves]
     return {

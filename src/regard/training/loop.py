@@ -13,7 +13,7 @@ from regard.tasks.scores import better
 from regard.training import checkpoint
 from regard.training.journal import Journal
 from regard.training.state import State
-from regard.training.step import Stepped, Stepper
+from regard.training.step import Stepper, StepResult
 from regard.training.stop import StopRequest
 from regard.training.watcher import Progress, Watcher
 
@@ -52,98 +52,98 @@ class Loop:
         self.made_of = made_of
         self.recipe: Recipe = stepper.recipe
         self.steps = stepper.steps
-        self._recent: deque[tuple[Stepped, float]] = deque(maxlen=WINDOW)
+        self._recent: deque[tuple[StepResult, float]] = deque(maxlen=WINDOW)
 
     def run(self) -> None:
         """Train until the budget is spent, patience runs out or a signal arrives."""
-        standing, settings = self.state.standing, self.recipe.training
+        counters, settings = self.state.counters, self.recipe.training
         evaluate_at = spread_steps(settings.evaluations, self.steps)
         save_at = spread_steps(settings.checkpoints, self.steps)
-        if settings.evaluate_first and not standing.step:
+        if settings.evaluate_first and not counters.step:
             self._evaluate()
         with StopRequest() as stop:
-            while standing.step < self.steps and not self._out_of_patience():
+            while counters.step < self.steps and not self._out_of_patience():
                 self._step()
-                if standing.step in evaluate_at:
+                if counters.step in evaluate_at:
                     self._evaluate()
-                if standing.step in save_at or stop.requested:
+                if counters.step in save_at or stop.requested:
                     self._save()
-                if stop.requested and standing.step < self.steps:
+                if stop.requested and counters.step < self.steps:
                     raise Stopped(
-                        f"stopped by a signal after step {standing.step} of {self.steps}; "
+                        f"stopped by a signal after step {counters.step} of {self.steps}; "
                         "everything is saved.",
                         "Go on with --resume.",
                     )
 
     def _step(self) -> None:
-        standing = self.state.standing
+        counters = self.state.counters
         begin = time.perf_counter()
-        stepped = self.stepper.take(self.state, standing.step)
+        result = self.stepper.take(self.state, counters.step)
         seconds = time.perf_counter() - begin
-        if not stepped.finite:
-            self._skip(stepped)
-        standing.step += 1
-        standing.seconds += seconds
-        standing.tokens += stepped.tokens
-        self._recent.append((stepped, seconds))
+        if not result.finite:
+            self._skip(result)
+        counters.step += 1
+        counters.seconds += seconds
+        counters.tokens += result.tokens
+        self._recent.append((result, seconds))
         progress = self._progress()
         self.watcher.step(progress)
-        if standing.step % JOURNAL_EVERY == 0 or standing.step == self.steps:
-            self.journal.write("step", **vars(progress), gradient=stepped.gradient)
+        if counters.step % JOURNAL_EVERY == 0 or counters.step == self.steps:
+            self.journal.write("step", **vars(progress), gradient=result.gradient)
 
-    def _skip(self, stepped: Stepped) -> None:
-        standing = self.state.standing
-        standing.skipped.append(standing.step)
-        self.journal.write("skipped", step=standing.step, loss=repr(stepped.loss))
-        self.watcher.say(f"step {standing.step}: loss is NaN or infinite; step skipped")
-        if len(standing.skipped) > MAX_SKIPPED:
-            numbers = self.stepper.stream[standing.step][:8].tolist()
+    def _skip(self, result: StepResult) -> None:
+        counters = self.state.counters
+        counters.skipped.append(counters.step)
+        self.journal.write("skipped", step=counters.step, loss=repr(result.loss))
+        self.watcher.say(f"step {counters.step}: loss is NaN or infinite; step skipped")
+        if len(counters.skipped) > MAX_SKIPPED:
+            numbers = self.stepper.stream[counters.step][:8].tolist()
             raise TrainingError(
-                f"the loss or its gradient is NaN or infinite in steps {standing.skipped}; the "
+                f"the loss or its gradient is NaN or infinite in steps {counters.skipped}; the "
                 f"last one's batch begins with examples {numbers}.",
                 "Lower training.optimizer.rate, or inspect those examples. The last checkpoint is "
                 "intact.",
             )
 
     def _progress(self) -> Progress:
-        standing = self.state.standing
+        counters = self.state.counters
         seconds = sum(seconds for _, seconds in self._recent)
-        finite = [stepped for stepped, _ in self._recent if stepped.finite]
-        tokens = sum(stepped.tokens for stepped in finite)
-        targets = sum(stepped.targets for stepped in finite)
-        total = sum(stepped.loss * stepped.targets for stepped in finite)
+        finite = [result for result, _ in self._recent if result.finite]
+        tokens = sum(result.tokens for result in finite)
+        targets = sum(result.targets for result in finite)
+        total = sum(result.loss * result.targets for result in finite)
         return Progress(
-            step=standing.step,
+            step=counters.step,
             steps=self.steps,
-            epoch=self.stepper.stream.locate(standing.step).epoch,
+            epoch=self.stepper.stream.locate(counters.step).epoch,
             loss=total / max(1, targets) if self._recent else math.nan,
             rate=self._recent[-1][0].rate if self._recent else 0.0,
             tokens_per_second=tokens / max(seconds, 1e-9),
-            seconds=standing.seconds,
-            seconds_left=(self.steps - standing.step) * seconds / max(1, len(self._recent)),
+            seconds=counters.seconds,
+            seconds_left=(self.steps - counters.step) * seconds / max(1, len(self._recent)),
         )
 
     def _evaluate(self) -> None:
-        standing, task = self.state.standing, self.stepper.task
+        counters, task = self.state.counters, self.stepper.task
         current = None
         if self.state.ema:
             current = {n: w.detach().clone() for n, w in self.state.parameters.items()}
-            self.state.put(self.state.ema)
+            self.state.load_parameters(self.state.ema)
         measured = task.measure(self.state.model, self.valid, quick=True)
         if current is not None:
-            self.state.put(current)
+            self.state.load_parameters(current)
         score = measured.metrics[task.metric]
-        standing.waited += 1
-        if standing.best is None or better(task.metric, score, than=standing.best):
-            standing.best, standing.best_step, standing.waited = score, standing.step, 0
+        counters.waited += 1
+        if counters.best is None or better(task.metric, score, than=counters.best):
+            counters.best, counters.best_step, counters.waited = score, counters.step, 0
             if self.recipe.training.keep == "best":
-                self.state.best = self.state.copy()
+                self.state.best = self.state.copy_parameters()
         progress = self._progress()
         self.journal.write(
             "evaluation",
-            step=standing.step,
-            epochs=standing.step / self.stepper.stream.steps_per_epoch,
-            seconds=standing.seconds,
+            step=counters.step,
+            epochs=counters.step / self.stepper.stream.steps_per_epoch,
+            seconds=counters.seconds,
             metrics=measured.metrics,
         )
         self.watcher.measured(progress, measured._replace(samples=measured.samples[:3]))
@@ -153,12 +153,12 @@ class Loop:
         try:
             checkpoint.save(self.folder, self.state.to_checkpoint(self.made_of), keep=keep)
         except DiskError as error:
-            self.journal.write("not saved", step=self.state.standing.step, why=error.problem)
+            self.journal.write("not saved", step=self.state.counters.step, why=error.problem)
             raise
 
     def _out_of_patience(self) -> bool:
         patience = self.recipe.training.patience
-        return bool(patience) and self.state.standing.waited >= patience
+        return bool(patience) and self.state.counters.waited >= patience
 
 
 def spread_steps(times: int, steps: int) -> set[int]:

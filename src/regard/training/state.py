@@ -1,4 +1,4 @@
-"""The state of a training: everything that changes, in one place, saved and restored whole."""
+"""The state of a training: everything that changes in a step, saved and restored as a whole."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,65 +9,65 @@ from torch import Tensor, nn
 from regard.device import device_of
 from regard.training.checkpoint import Checkpoint
 
-KNOWN = ".known"  # how the names of buffers end that another run may have settled
+KNOWN = ".known"  # ends the names of buffers that may come from another run
 
 
 @dataclass
-class Standing:
-    """The few numbers that change as training goes."""
+class Counters:
+    """How far a training is; the field names are those in a checkpoint's ``state.json``."""
 
     step: int = 0
     seconds: float = 0.0
-    """Spent on steps; measuring and saving are not counted."""
+    """Spent on steps, without evaluating and saving."""
     tokens: int = 0
     best: float | None = None
     best_step: int = 0
     waited: int = 0
     """Evaluations since the best one."""
     skipped: list[int] = field(default_factory=list)
-    """Steps whose loss or gradient was no number."""
+    """Steps whose loss or gradient was NaN or infinite."""
 
 
 class State:
-    """Model, optimizers, averaged parameters and standing.
+    """Model, optimizers, averaged parameters and counters.
 
     Args:
-        model: The model that learns.
+        model: The model in training.
         optimizers: Those that together step every parameter.
-        ema: How slowly the averaged copy forgets; 0 keeps none.
+        ema: Decay of the exponential moving average of the parameters; 0 for none.
 
     """
 
     def __init__(
         self, model: nn.Module, optimizers: list[torch.optim.Optimizer], *, ema: float
     ) -> None:
-        self.model, self.optimizers, self.forgetting = model, optimizers, ema
+        self.model, self.optimizers, self.decay = model, optimizers, ema
         self.parameters = dict(model.named_parameters())
         self.ema = {n: w.detach().clone() for n, w in self.parameters.items()} if ema else {}
         self.best: dict[str, Tensor] = {}
-        self.standing = Standing()
+        self.counters = Counters()
         self._names = {id(parameter): name for name, parameter in self.parameters.items()}
 
     @torch.no_grad()
-    def follow(self) -> None:
-        """Let the averaged copy follow the parameters by one step."""
+    def update_average(self) -> None:
+        """Update the moving average by one step."""
         if self.ema:
-            # Early on the copy forgets faster, or it would remember the random start.
-            keep = min(self.forgetting, (1 + self.standing.step) / (10 + self.standing.step))
+            # A faster decay early on, or the average would keep the random initialization.
+            keep = min(self.decay, (1 + self.counters.step) / (10 + self.counters.step))
             torch._foreach_lerp_(list(self.ema.values()), list(self.parameters.values()), 1 - keep)
 
-    def copy(self) -> dict[str, Tensor]:
-        """Copy the parameters to answer with: the averaged ones where there are some."""
+    def copy_parameters(self) -> dict[str, Tensor]:
+        """Copy the parameters to evaluate: the averaged ones where there are some."""
         return {n: w.detach().clone() for n, w in (self.ema or self.parameters).items()}
 
     @torch.no_grad()
-    def put(self, parameters: dict[str, Tensor]) -> None:
-        """Give the model these parameters."""
+    def load_parameters(self, parameters: dict[str, Tensor]) -> None:
+        """Copy these parameters into the model."""
         for name, parameter in self.parameters.items():
             parameter.copy_(parameters[name])
 
     def to_checkpoint(self, made_of: dict[str, Any]) -> Checkpoint:
-        """Everything, to be saved; ``made_of`` names the data, tokenizer and recipe."""
+        """Return everything to save; ``made_of`` identifies data, tokenizer and recipe."""
         tensors = {
             "model": {n: w.detach() for n, w in self.parameters.items()},
             "optimizer": self._optimizer_tensors(),
@@ -78,11 +78,11 @@ class State:
             tensors["ema"] = self.ema
         if self.best:
             tensors["best"] = self.best
-        return Checkpoint(tensors, {**vars(self.standing), "made_of": made_of})
+        return Checkpoint(tensors, {**vars(self.counters), "made_of": made_of})
 
     def from_checkpoint(self, checkpoint: Checkpoint) -> None:
-        """Become what was saved."""
-        self.put(checkpoint.tensors["model"])
+        """Restore what was saved."""
+        self.load_parameters(checkpoint.tensors["model"])
         device = device_of(self.model)
         for name, known in checkpoint.tensors.get("known", {}).items():
             part = self.model.get_submodule(name.removesuffix(KNOWN))
@@ -99,7 +99,7 @@ class State:
                 if self._names[id(parameter)] in by_name:
                     optimizer.state[parameter] = by_name[self._names[id(parameter)]]
         facts = {n: v for n, v in checkpoint.state.items() if n != "made_of"}
-        self.standing = Standing(**facts)
+        self.counters = Counters(**facts)
 
     def _optimizer_tensors(self) -> dict[str, Tensor]:
         return {

@@ -1,4 +1,4 @@
-"""One step: the batch is cut into shards, their gradients are summed, every parameter moves once.
+"""One step: the batch is cut into shards, their gradients are summed, parameters updated once.
 
     gradient = Σ over shards of ∂(sum of losses) / (number of targets in the whole step)
 
@@ -26,22 +26,22 @@ from regard.training.start import is_frozen
 from regard.training.state import State
 
 
-class Stepped(NamedTuple):
-    """What one step did."""
+class StepResult(NamedTuple):
+    """The outcome of one step."""
 
     loss: float
-    """Plain loss per target."""
+    """Loss per target, without smoothing."""
     targets: int
-    """How many tokens, or labels, were to be told."""
+    """Number of tokens or labels that were predicted."""
     tokens: int
-    """How many tokens were read, on the longer side of a pair."""
+    """Number of input tokens; of a pair, those of the longer side."""
     rate: float
     gradient: float
-    """Length of the gradient before clipping."""
+    """Norm of the gradient before clipping."""
 
     @property
     def finite(self) -> bool:
-        """Whether loss and gradient are numbers."""
+        """Whether loss and gradient are finite."""
         return math.isfinite(self.loss) and math.isfinite(self.gradient)
 
 
@@ -50,11 +50,11 @@ class Stepper:
 
     Args:
         recipe: The whole recipe.
-        task: What is lost.
+        task: Makes batches and computes the loss.
         store: The examples.
-        stream: Which of them come when.
-        steps: How many steps there will be; the schedule needs it.
-        carried: Parameters that were carried over from another run, by name.
+        stream: The order of examples.
+        steps: The total number of steps, for the schedule.
+        carried: Names of the parameters that were carried over from another run.
 
     """
 
@@ -71,37 +71,38 @@ class Stepper:
         self.steps, self.carried = steps, carried
 
     @use_onednn()
-    def take(self, state: State, step: int) -> Stepped:
-        """Take step ``step``; the parameters stay as they are if something was no number."""
+    def take(self, state: State, step: int) -> StepResult:
+        """Take step ``step``; a loss or gradient that is not finite leaves the parameters alone."""
         state.model.train()
         self._freeze(state, step)
         for parameter in state.parameters.values():
             parameter.grad = None
-        plain, targets, tokens = 0.0, 0, 0
+        loss, targets, tokens = 0.0, 0, 0
         for shard in range(self.recipe.training.shards):
-            lost = self._shard(state, step, shard)
-            plain, targets, tokens = plain + lost[0], targets + lost[1], tokens + lost[2]
-        gradients = [_numbers(w) for w in state.parameters.values() if w.grad is not None]
-        length = float(torch.nn.utils.get_total_norm(gradients)) / targets
+            summed, count, read = self._backward(state, step, shard)
+            loss, targets, tokens = loss + summed, targets + count, tokens + read
+        gradients = [_gradient_values(w) for w in state.parameters.values() if w.grad is not None]
+        norm = float(torch.nn.utils.get_total_norm(gradients)) / targets
         settings = self.recipe.training
         factor = rate_factor(settings.schedule, step, self.steps, width=self.recipe.model.width)
         rate = factor * settings.optimizer.rate
-        stepped = Stepped(plain / targets, targets, tokens, rate, length)
-        if stepped.finite:
-            shorten = min(1.0, settings.clip / (length + 1e-6)) if settings.clip else 1.0
-            torch._foreach_mul_(gradients, shorten / targets)
-            self._move(state, factor)
-        return stepped
+        result = StepResult(loss / targets, targets, tokens, rate, norm)
+        if result.finite:
+            clip_factor = min(1.0, settings.clip / (norm + 1e-6)) if settings.clip else 1.0
+            torch._foreach_mul_(gradients, clip_factor / targets)
+            self._update(state, factor)
+        return result
 
     def _freeze(self, state: State, step: int) -> None:
-        """Say by the step alone whether what was carried over learns."""
+        """Freeze or unfreeze the parameters that were carried over."""
         settings = self.recipe.model.start
         if settings.freeze:
             frozen = is_frozen(settings, step, steps_per_epoch=self.stream.steps_per_epoch)
             for name in self.carried:
                 state.parameters[name].requires_grad_(not frozen)
 
-    def _shard(self, state: State, step: int, shard: int) -> tuple[float, int, int]:
+    def _backward(self, state: State, step: int, shard: int) -> tuple[float, int, int]:
+        """Add a shard's gradients; return its summed loss and its numbers of targets and tokens."""
         seed, shards = self.recipe.seed, self.recipe.training.shards
         numbers = self.stream.select_shard(step, shard=shard, shards=shards)
         if not len(numbers):
@@ -114,16 +115,16 @@ class Stepper:
         loss.smoothed.backward()
         return loss.plain, loss.tokens, max(field.tokens for field in batch.fields)
 
-    def _move(self, state: State, factor: float) -> None:
+    def _update(self, state: State, factor: float) -> None:
         for optimizer in state.optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = factor * group["rate"]
             optimizer.step()
-        state.follow()
+        state.update_average()
 
 
-def _numbers(parameter: torch.nn.Parameter) -> Tensor:
-    """Return a gradient's numbers, to be measured and shortened in place; of rows, those read."""
+def _gradient_values(parameter: torch.nn.Parameter) -> Tensor:
+    """Return a gradient's values, to be clipped in place; of a sparse one, its rows."""
     assert parameter.grad is not None
     if not parameter.grad.is_sparse:
         return parameter.grad

@@ -31,7 +31,7 @@ from regard.training.sample import Sample, look
 from regard.training.state import State
 from regard.training.step import Stepper
 from regard.training.synthetic_data import Pages, alone, made_up
-from regard.training.watcher import Nobody
+from regard.training.watcher import SilentWatcher
 
 LEAST, MOST = 3, 31  # steps that are timed; the most are also the batches that are looked at
 ORDERED = 1000  # steps of an epoch that are put in order to choose from
@@ -76,7 +76,7 @@ def on_made_up(recipe: Recipe, facts: Facts, load: Load) -> Pace:
 
 def on_data(recipe: Recipe) -> Rehearsed:
     """Read all of the data as training does, and time steps on it."""
-    prepared = prepare(alone(recipe), Nobody())
+    prepared = prepare(alone(recipe), SilentWatcher())
     recipe = recipe.model_copy(update={"data": prepared.task.recipe.data})
     loads = loads_of(prepared)
     _, state = on_stage(recipe, prepared)

@@ -29,7 +29,7 @@ from regard.training.start import (
 )
 from regard.training.state import State
 from regard.training.step import Stepper
-from regard.training.watcher import Nobody, Watcher
+from regard.training.watcher import SilentWatcher, Watcher
 
 ALL_THREADS = torch.get_num_threads()
 """One for each core, or what OMP_NUM_THREADS says: two runs at once want one each."""
@@ -39,7 +39,7 @@ def train(
     recipe: Recipe, folder: Path, *, resume: bool = False, watcher: Watcher | None = None
 ) -> Run:
     """Train what a recipe says and return the finished run."""
-    watcher = watcher or Nobody()
+    watcher = watcher or SilentWatcher()
     if resume:
         _can_resume(folder)
     else:
@@ -185,8 +185,8 @@ def _restore(
     _same(saved.state["made_of"], made_of)
     state.from_checkpoint(saved)
     where = str(device_of(state.model))
-    journal.write("resumed", step=state.standing.step, device=where)
-    watcher.say(f"resumed after step {state.standing.step:,}")
+    journal.write("resumed", step=state.counters.step, device=where)
+    watcher.say(f"resumed after step {state.counters.step:,}")
 
 
 def _same(saved: dict[str, Any], now: dict[str, Any]) -> None:

@@ -39,7 +39,7 @@ class Watcher(Protocol):
         ...
 
 
-class Nobody:
+class SilentWatcher:
     """Ignores every event."""
 
     def say(self, text: str) -> None: ...
