@@ -137,4 +137,4 @@ def test_one_document_has_no_other_to_take_a_wrong_sentence_from(home, capsys):
     (home / "text.txt").write_text("The dog sees. The cat sees.\nThe man sees.\n" * 40)
     changes = ['pretraining.pairs="next-sentence"', f"data.valid=['{valid}']"]
     assert train(home, changes, "run") != 0
-    assert "another document" in capsys.readouterr().err
+    assert "other documents" in capsys.readouterr().err

@@ -59,9 +59,9 @@ def test_a_word_without_pieces_is_one_unknown_token():
 
 
 def test_a_text_is_folded_as_it_says():
-    assert made().normalized("É漢") == "e 漢 "
-    assert made(lowercase=False).normalized("É漢") == "É 漢 "
-    assert made(folding=Folding(chinese=False, accents=False)).normalized("É漢") == "é漢"
+    assert made().normalize("É漢") == "e 漢 "
+    assert made(lowercase=False).normalize("É漢") == "É 漢 "
+    assert made(folding=Folding(chinese=False, accents=False)).normalize("É漢") == "é漢"
 
 
 def test_special_tokens_come_from_no_text():
@@ -94,5 +94,5 @@ def test_a_file_that_is_not_ours_is_refused(tmp_path: Path, steps, to, words):
 
 
 def test_it_is_never_trained():
-    with pytest.raises(RecipeError, match="never trained"):
+    with pytest.raises(RecipeError, match="cannot be trained"):
         tokenizer_from_recipe(TextSettings(tokenizer="bert"), ["a text"], seed=1)

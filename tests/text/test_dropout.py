@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from regard.errors import DataError
 from regard.recipe.text import TextSettings
-from regard.text.dropout import BpeDropout, split
+from regard.text.dropout import BpeDropout
 from regard.text.from_recipe import dropout_from_recipe, tokenizer_from_recipe
 from regard.text.layout import bpe_model, starting_tokens
 from regard.text.tokenizer import Tokenizer
@@ -27,17 +27,21 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
+def segment(tokenizer, texts, share, generator):
+    return BpeDropout(tokenizer, share)(texts, generator)
+
+
 @pytest.mark.parametrize("lowercase", [False, True])
 @given(texts=st.lists(text | st.sampled_from([*CORPUS, "a  b", "Haus" * 30, " Haus", "-" * 99])))
 @settings(max_examples=60, deadline=None)
 def test_a_share_of_zero_is_plain_encoding(lowercase, texts):
-    assert split(trained(lowercase), texts, 0.0, rng()) == trained(lowercase).encode_batch(texts)
+    assert segment(trained(lowercase), texts, 0.0, rng()) == trained(lowercase).encode_batch(texts)
 
 
 @given(texts=st.lists(text | st.sampled_from(CORPUS)), share=st.floats(0.0, 0.99))
 @settings(max_examples=60, deadline=None)
 def test_the_pieces_still_spell_the_text(texts, share):
-    cut = split(trained(), texts, share, rng())
+    cut = segment(trained(), texts, share, rng())
     assert trained().decode_batch(cut) == texts
 
 
@@ -49,12 +53,13 @@ def test_equal_seeds_give_equal_pieces_and_others_do_not():
 
 
 def test_repeated_texts_are_cut_in_several_ways():
-    assert len({tuple(ids) for ids in split(trained(), ["Haus green"] * 50, 0.3, rng())}) > 5
+    assert len({tuple(ids) for ids in segment(trained(), ["Haus green"] * 50, 0.3, rng())}) > 5
 
 
 def test_a_larger_share_gives_more_pieces():
     lengths = [
-        sum(map(len, split(trained(), CORPUS * 10, share, rng()))) for share in (0.0, 0.1, 0.5, 0.9)
+        sum(map(len, segment(trained(), CORPUS * 10, share, rng())))
+        for share in (0.0, 0.1, 0.5, 0.9)
     ]
     assert lengths == sorted(set(lengths))
 
@@ -65,7 +70,7 @@ def test_the_shares_of_each_cut_are_those_of_the_definition():
     model = bpe_model(tokens, [("Ġ", "a"), ("b", "c")], whole_words=False)
     tokenizer = Tokenizer("bpe", model, lowercase=False)
     share, count = 0.3, 20_000
-    cut = split(tokenizer, ["abc"] * count, share, rng())
+    cut = segment(tokenizer, ["abc"] * count, share, rng())
     seen = Counter("|".join(tokenizer.tokens(ids)) for ids in cut)
     expected = {
         "▁|a|b|c": share**2,
@@ -82,7 +87,7 @@ def test_the_shares_of_each_cut_are_those_of_the_definition():
 def test_rows_of_ids_are_cut_anew():
     dropout = BpeDropout(trained(), 0.2)
     rows = trained().encode_batch(CORPUS)
-    assert dropout.recut([[2, *row, 3] for row in rows], rng(5)) == dropout(CORPUS, rng(5))
+    assert dropout.resegment([[2, *row, 3] for row in rows], rng(5)) == dropout(CORPUS, rng(5))
 
 
 def test_what_was_learned_about_words_is_bounded(monkeypatch):
@@ -107,5 +112,7 @@ def test_a_recipe_becomes_a_tokenizer_and_its_dropout():
     tokenizer = tokenizer_from_recipe(settings, CORPUS, seed=0)
     assert tokenizer == trained()
     dropout = dropout_from_recipe(settings, tokenizer)
-    assert dropout is not None and dropout(CORPUS, rng(1)) == split(tokenizer, CORPUS, 0.1, rng(1))
+    assert dropout is not None and dropout(CORPUS, rng(1)) == segment(
+        tokenizer, CORPUS, 0.1, rng(1)
+    )
     assert dropout_from_recipe(TextSettings(), tokenizer) is None

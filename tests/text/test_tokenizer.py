@@ -4,7 +4,13 @@ from pathlib import Path
 import pytest
 
 from regard.errors import RunError
-from regard.text.layout import BYTES, bpe_model, document, starting_tokens, wordpiece_model
+from regard.text.layout import (
+    BYTES,
+    bpe_model,
+    build_tokenizer_json,
+    starting_tokens,
+    wordpiece_model,
+)
 from regard.text.special import BEGIN, CLS, END, MASK, PAD, SEP, SPECIAL, UNKNOWN
 from regard.text.tokenizer import Tokenizer
 from regard.text.train import train_tokenizer
@@ -14,7 +20,9 @@ MERGES = [("Ġ", "a"), ("Ġa", "b")]
 
 
 def small() -> dict:
-    return document("bpe", lowercase=False, model=bpe_model(SMALL, MERGES, whole_words=False))
+    return build_tokenizer_json(
+        "bpe", lowercase=False, model=bpe_model(SMALL, MERGES, whole_words=False)
+    )
 
 
 def written(found: object, path: Path) -> Path:
@@ -126,7 +134,7 @@ def test_a_hostile_file_is_refused_in_two_lines(change, tmp_path):
 )
 def test_a_vocabulary_that_breaks_a_promise_is_refused(tokens, tmp_path):
     model = bpe_model(tokens, [], whole_words=False)
-    found = document("bpe", lowercase=False, model=model)
+    found = build_tokenizer_json("bpe", lowercase=False, model=model)
     with pytest.raises(RunError):
         Tokenizer.load(written(found, tmp_path / "tokenizer.json"))
 

@@ -1,10 +1,10 @@
-"""BERT's own way of cutting text: taken over with a checkpoint, never trained.
+"""BERT's tokenizer: imported with a checkpoint, never trained.
 
-    text -> cleaned, folded -> words, single marks of punctuation -> ##pieces of words, or unknown
+    text -> cleaned, folded -> words and single punctuation marks -> ##word pieces, or unknown
 
-Unlike the kinds of :mod:`.layout` it loses something: white space, what folding takes away, and any
-word that its pieces cannot spell. So it serves models that read, not models that write
-(Devlin et al. 2019; the pieces are WordPiece's: Wu et al. 2016).
+Unlike the kinds of :mod:`.layout` it is lossy: white space, case and accents, and any word that its
+pieces cannot spell. So it serves models that read text, not models that generate it
+(Devlin et al. 2019; WordPiece: Wu et al. 2016).
 """
 
 from typing import Any, NamedTuple
@@ -14,21 +14,21 @@ CONTINUING = "##"
 
 
 class Folding(NamedTuple):
-    """What happens to a text before it is cut, beside folding capitals."""
+    """How a text is normalized, apart from lowercasing."""
 
     clean: bool = True
-    """Whether control characters go and all white space becomes a space."""
+    """Whether control characters are removed and white space becomes spaces."""
     chinese: bool = True
     """Whether every Chinese character is a word."""
     accents: bool | None = None
-    """Whether accents are taken off; None: where capitals are folded."""
+    """Whether accents are removed; None: if ``lowercase`` is on."""
 
 
 USUAL = Folding()
 
 
-def pipeline(*, lowercase: bool, folding: Folding) -> dict[str, Any]:
-    """Write everything of a ``tokenizer.json`` that comes before and after the vocabulary."""
+def build_pipeline(*, lowercase: bool, folding: Folding) -> dict[str, Any]:
+    """Build normalizer, pre-tokenizer and decoder of a ``tokenizer.json``."""
     return {
         "normalizer": {
             "type": "BertNormalizer",
@@ -43,7 +43,7 @@ def pipeline(*, lowercase: bool, folding: Folding) -> dict[str, Any]:
 
 
 def read_normalizer(found: object) -> tuple[bool, Folding] | None:
-    """Say whether a ``normalizer`` folds capitals, and what else it does; None if not BERT's."""
+    """Return whether a ``normalizer`` lowercases, and what else it does; None if not BERT's."""
     if not isinstance(found, dict) or found.get("type") != "BertNormalizer":
         return None
     names = ("lowercase", "clean_text", "handle_chinese_chars", "strip_accents")
@@ -55,7 +55,7 @@ def read_normalizer(found: object) -> tuple[bool, Folding] | None:
 
 
 def token_bytes(token: str) -> bytes:
-    """Return the bytes a token stands for: a word brings the space before it."""
+    """Return the bytes of a token; the first token of a word includes the space before it."""
     if token.startswith(CONTINUING) and token != CONTINUING:
         return token.removeprefix(CONTINUING).encode("utf-8")
     return f" {token}".encode()

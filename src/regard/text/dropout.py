@@ -1,15 +1,15 @@
-"""BPE-dropout: words cut another way each time, by leaving merges out (Provilkov et al., 2020).
+"""BPE-dropout: words are segmented at random, by skipping merges (Provilkov et al., 2020).
 
-At every step the merges possible in a word are put in order of rank, and each is left out with
-probability ``share``; the first that is not is made, and when all are left out the word is done.
-So the number of the merge made is geometric,
+At every step the possible merges of a word are sorted by rank, and each is skipped with probability
+``share``; the first one not skipped is applied, and if all are skipped the word is done. So the
+index of the applied merge is geometric,
 
-    P(merge k is made) = share^k (1 - share),        P(none of m) = share^m,
+    P(merge k is applied) = share^k (1 - share),        P(none of m) = share^m,
 
-and one draw decides each step. A state of a word leads to the same few states always, so these are
-found once; from then on a word costs a look-up per step. With ``share = 0`` every draw is 0 and
-the result is plain BPE, token for token. The library's own dropout cannot be seeded; this one is a
-function of its generator.
+and one draw decides each step. The possible merges of a state are computed once and cached; after
+that a word costs one look-up per step. With ``share = 0`` every draw is 0 and the result is plain
+BPE, token for token. The library's own dropout cannot be seeded; this one is a function of its
+generator.
 """
 
 import json
@@ -23,16 +23,16 @@ import numpy as np
 from regard.text.layout import BYTES
 from regard.text.tokenizer import Tokenizer
 
-_LONGEST_WORD = 64  # bytes; a longer "word" has too many states, and begins in its last one
-_MOST_NODES = 300_000  # some 150 MB
+_LONGEST_WORD = 64  # bytes; a longer "word" has too many states and is segmented as plain BPE
+_MOST_NODES = 300_000  # about 150 MB
 _DRAWS = 4096
 
-# No token reaches across such a place, whatever stands on either side.
+# No token spans this boundary, whatever is on either side.
 _BEFORE_SPACE = re.compile(r"(?<=\S)(?= )")
 
 
 class _Node:
-    """A state of a word and the merges possible in it: (place, token), or, once made, a node."""
+    """A state of a word; its possible merges are (index, token), or a node once applied."""
 
     __slots__ = ("following", "ids")
 
@@ -42,17 +42,19 @@ class _Node:
 
 
 class BpeDropout:
-    """Cuts texts with some merges left out.
+    """Segments texts with random merges skipped.
 
     Args:
-        tokenizer: Whose merges they are; its kind must be ``bpe``.
-        share: The share of merges left out, from 0 to below 1.
+        tokenizer: Has the merges; its kind must be ``bpe``.
+        share: Probability that a merge is skipped, from 0 to below 1.
 
     """
 
     def __init__(self, tokenizer: Tokenizer, share: float) -> None:
         if tokenizer.kind != "bpe":
-            raise ValueError(f"BPE-dropout needs merges to leave out; {tokenizer.kind} has none.")
+            raise ValueError(
+                f"BPE-dropout needs a tokenizer with merges; {tokenizer.kind} has none."
+            )
         if not 0.0 <= share < 1.0:
             raise ValueError(f"share must be from 0 to below 1. Got {share}.")
         self._tokenizer = tokenizer
@@ -68,55 +70,56 @@ class BpeDropout:
         self._words: dict[str, list[_Node]] = {}
 
     def __call__(self, texts: Sequence[str], rng: np.random.Generator) -> list[list[int]]:
-        """Cut texts anew; equal generators give equal pieces."""
-        draws = self._draws(rng)
+        """Segment texts at random; equal generators give equal tokens."""
+        draws = self._draw_merges(rng)
         return [
-            [id for node in self._start(text) for id in self._cut(node, draws)] for text in texts
+            [id for node in self._split_words(text) for id in self._segment(node, draws)]
+            for text in texts
         ]
 
-    def recut(self, rows: Sequence[Sequence[int]], rng: np.random.Generator) -> list[list[int]]:
-        """Cut texts anew that are known by their ids, special ones left out."""
+    def resegment(self, rows: Sequence[Sequence[int]], rng: np.random.Generator) -> list[list[int]]:
+        """Segment texts given as ids, without special tokens, again."""
         return self(self._tokenizer.decode_batch(rows), rng)
 
-    def _draws(self, rng: np.random.Generator) -> Iterator[int]:
+    def _draw_merges(self, rng: np.random.Generator) -> Iterator[int]:
         while True:
             yield from (rng.geometric(1.0 - self._share, size=_DRAWS) - 1).tolist()
 
-    def _start(self, text: str) -> list[_Node]:
-        """Begin with every word of a text in single bytes."""
+    def _split_words(self, text: str) -> list[_Node]:
+        """Split a text into words, each a node of single bytes."""
         if len(self._nodes) > _MOST_NODES:
             self._nodes.clear()
             self._words.clear()
         nodes: list[_Node] = []
-        for chunk in _BEFORE_SPACE.split(self._tokenizer.normalized(text)):
+        for chunk in _BEFORE_SPACE.split(self._tokenizer.normalize(text)):
             found = self._words.get(chunk)
             if found is None:
-                words = self._tokenizer.spelled_words(chunk)
-                found = self._words[chunk] = [self._node(self._spelled(word)) for word in words]
+                words = self._tokenizer.split_words(chunk)
+                found = self._words[chunk] = [self._get_node(self._spell(word)) for word in words]
             nodes += found
         return nodes
 
-    def _spelled(self, word: str) -> tuple[int, ...]:
+    def _spell(self, word: str) -> tuple[int, ...]:
         if len(word) > _LONGEST_WORD:
-            return tuple(self._tokenizer.word_ids(word))
+            return tuple(self._tokenizer.encode_word(word))
         return tuple(map(self._byte_ids.__getitem__, word))
 
-    def _cut(self, node: _Node, draws: Iterator[int]) -> tuple[int, ...]:
+    def _segment(self, node: _Node, draws: Iterator[int]) -> tuple[int, ...]:
         while True:
             following = node.following
             if following is None:
-                following = node.following = self._possible(node.ids)
+                following = node.following = self._list_merges(node.ids)
             if not following or (number := next(draws)) >= len(following):
                 return node.ids
             step = following[number]
             if isinstance(step, tuple):
                 at, joined = step
-                step = self._node((*node.ids[:at], joined, *node.ids[at + 2 :]))
+                step = self._get_node((*node.ids[:at], joined, *node.ids[at + 2 :]))
                 following[number] = step
             node = step
 
-    def _possible(self, ids: tuple[int, ...]) -> list[_Node | tuple[int, int]]:
-        """List the merges possible, best rank first and leftmost first among equals."""
+    def _list_merges(self, ids: tuple[int, ...]) -> list[_Node | tuple[int, int]]:
+        """List the possible merges, best rank first and leftmost first among equals."""
         possible = sorted(
             (self._merges[pair][0], at, self._merges[pair][1])
             for at, pair in enumerate(pairwise(ids))
@@ -124,13 +127,6 @@ class BpeDropout:
         )
         return [(at, joined) for _, at, joined in possible]
 
-    def _node(self, ids: tuple[int, ...]) -> _Node:
-        """Meet again the node of a state known already: many ways lead to it."""
+    def _get_node(self, ids: tuple[int, ...]) -> _Node:
+        """Return the node of a state; several merge orders lead to the same state."""
         return self._nodes.setdefault(ids, _Node(ids))
-
-
-def split(
-    tokenizer: Tokenizer, texts: Sequence[str], share: float, rng: np.random.Generator
-) -> list[list[int]]:
-    """Cut texts once; keep a :class:`BpeDropout` where it is done again and again."""
-    return BpeDropout(tokenizer, share)(texts, rng)

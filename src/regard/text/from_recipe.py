@@ -1,4 +1,4 @@
-"""``[text]`` of a recipe becomes a tokenizer; only this file of the room sees a recipe."""
+"""Builds the tokenizer from ``[text]``; the only file of this room that reads a recipe."""
 
 from collections.abc import Iterable
 
@@ -10,10 +10,10 @@ from regard.text.train import train_tokenizer
 
 
 def tokenizer_from_recipe(text: TextSettings, texts: Iterable[str], *, seed: int) -> Tokenizer:
-    """Train the tokenizer a recipe asks for."""
+    """Train the tokenizer of a recipe."""
     if text.tokenizer == "bert":
         raise RecipeError(
-            'text.tokenizer "bert" is taken over with an imported model, never trained',
+            'text.tokenizer "bert" comes with an imported model and cannot be trained',
             "Name the run that `regard import` wrote in model.start.run, or set another tokenizer.",
         )
     return train_tokenizer(
@@ -27,5 +27,5 @@ def tokenizer_from_recipe(text: TextSettings, texts: Iterable[str], *, seed: int
 
 
 def dropout_from_recipe(text: TextSettings, tokenizer: Tokenizer) -> BpeDropout | None:
-    """Build the BPE-dropout a recipe asks for; None where it asks for none."""
+    """Build the BPE-dropout of a recipe; None if it has none."""
     return BpeDropout(tokenizer, text.dropout) if text.dropout else None

@@ -1,10 +1,9 @@
-"""Cutting running text into sentences, by rules that hold for most European languages.
+"""Sentence splitting, by rules that hold for most European languages.
 
-A sentence ends with ``. ! ? …`` (and what closes quotes or brackets after it) where white space
-follows and what comes next may begin a sentence; or with a blank line; or with a full stop of
-Chinese or Japanese, which needs no space. A period does not end one after an abbreviation, after a
-single initial, or between a number and a word that goes on in lower case or names a month
-(``am 3. Mai``).
+A sentence ends with ``. ! ? …`` (and closing quotes or brackets) if white space follows and the
+next word may start a sentence; with a blank line; or with a Chinese or Japanese full stop, which
+needs no space. A period does not end a sentence after an abbreviation, after a single initial, or
+between a number and a lower-case word or the name of a month (``am 3. Mai``).
 """
 
 import re
@@ -128,7 +127,7 @@ _AFTER_NUMBERS = frozenset(
 
 
 def split_sentences(text: str) -> list[str]:
-    """Cut a text into sentences; only white space between them is lost."""
+    """Split a text into sentences; only white space is lost."""
     sentences, start = [], 0
     for match in _END.finditer(text):
         if match["mark"] and not _ends_here(text[start : match.start()], match):

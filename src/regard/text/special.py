@@ -1,6 +1,6 @@
 """The special tokens: the same seven, with the same ids, in every vocabulary.
 
-They mark places, never text: a text that happens to contain ``</s>`` is five ordinary characters.
+They never come from text: a text that contains ``</s>`` is encoded as ordinary characters.
 """
 
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>", "[CLS]", "[SEP]", "[MASK]")

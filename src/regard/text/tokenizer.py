@@ -1,11 +1,10 @@
-"""Strings to ids and back, exactly.
+"""Text to ids and back, without loss.
 
-    decode(encode(text)) == text        for every text (folded first, where ``lowercase`` is on)
+    decode(encode(text)) == text        for every text (lowercased first, if ``lowercase`` is on)
 
-Whatever the kind, a token is a string of bytes, so the ids of a text are its bytes in larger or
-smaller pieces. Special ids never come out of ``encode`` and never go into ``decode``. The kind
-``bert``, taken over with other people's models, promises less: it folds more, and a word that it
-cannot spell is one unknown token.
+A token of any kind is a string of bytes, and the tokens of a text spell its bytes. ``encode`` never
+returns special ids, and ``decode`` skips them. The kind ``bert``, which comes with imported models,
+is lossy: it normalizes more, and a word that it cannot spell is one unknown token.
 """
 
 import hashlib
@@ -22,29 +21,29 @@ import tokenizers
 from regard.errors import DataError, RunError
 from regard.files import write_whole
 from regard.text import bert
-from regard.text.layout import CONTINUING, Kind, document, token_bytes
+from regard.text.layout import CONTINUING, Kind, build_tokenizer_json, token_bytes
 from regard.text.special import SPECIAL
-from regard.text.strict import read_parts
+from regard.text.tokenizer_file import read_parts
 
 _WORD = re.compile(r"\s*(?:\w+(?:[-'’]\w+)*|[^\w\s]+)(?:\s+$)?|\s+")
 
 
 class Word(NamedTuple):
-    """A word, or a run of punctuation, and the tokens that spell it."""
+    """A word, or consecutive punctuation, and its tokens."""
 
     text: str
     tokens: slice
 
 
 class Tokenizer:
-    """Cuts text into tokens and puts them together again.
+    """Encodes text as token ids and decodes them.
 
     Args:
-        kind: What a token is: ``bpe``, ``wordpiece``, ``unigram``, ``characters``, ``words``, or
-            what it is to a ``bert`` that was trained elsewhere.
-        model: The vocabulary, as :mod:`regard.text.layout` writes it.
-        lowercase: Whether capitals are folded away first.
-        folding: What else is done first; ``bert`` only.
+        kind: ``bpe``, ``wordpiece``, ``unigram``, ``characters``, ``words``, or ``bert`` for an
+            imported model.
+        model: The vocabulary, as :mod:`regard.text.layout` builds it.
+        lowercase: Whether text is lowercased first.
+        folding: Further normalization; ``bert`` only.
 
     """
 
@@ -58,9 +57,9 @@ class Tokenizer:
     ) -> None:
         self.kind = kind
         self.lowercase = lowercase
-        found = document(kind, lowercase=lowercase, model=model, folding=folding)
-        self.canonical = _canonical(found)
-        self._library = _library(self.canonical)
+        found = build_tokenizer_json(kind, lowercase=lowercase, model=model, folding=folding)
+        self.canonical = _to_canonical_json(found)
+        self._library = _load_library(self.canonical)
         vocabulary = self._library.get_vocab(with_added_tokens=True)
         self._spelled = sorted(vocabulary, key=vocabulary.__getitem__)
         self._bytes = [b""] * len(SPECIAL)
@@ -68,20 +67,19 @@ class Tokenizer:
 
     @property
     def size(self) -> int:
-        """How many tokens there are, special ones included."""
+        """Number of tokens, with special ones."""
         return len(self._bytes)
 
     @property
     def single_bytes(self) -> list[int]:
-        """Ids of the tokens of one byte; with them any text can be spelled."""
+        """Ids of the tokens of one byte, which spell any text."""
         return [id for id, piece in enumerate(self._bytes) if len(piece) == 1]
 
     @property
     def begins_word(self) -> list[bool]:
-        """Say of every token whether it begins a word, as far as the token alone can tell.
+        """Whether each token begins a word, as far as the token alone can tell.
 
-        WordPiece marks what continues a word; elsewhere a space or a mark of punctuation begins
-        one.
+        WordPiece marks tokens that continue a word; otherwise a space or punctuation begins one.
         """
         if self.kind == "wordpiece":
             return [not token.startswith(CONTINUING) for token in self._spelled]
@@ -89,11 +87,11 @@ class Tokenizer:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of everything that decides which ids a text becomes."""
+        """SHA-256 of everything that determines the ids of a text."""
         return hashlib.sha256(self.canonical.encode()).hexdigest()
 
     def is_special(self, id: int) -> bool:
-        """Say whether an id marks a place and spells nothing."""
+        """Return whether an id is a special token."""
         return id < len(SPECIAL)
 
     def __len__(self) -> int:
@@ -109,11 +107,11 @@ class Tokenizer:
         return f"Tokenizer({self.kind!r}, size={self.size})"
 
     def encode(self, text: str) -> list[int]:
-        """Turn a text into ids."""
+        """Encode a text."""
         return self.encode_batch([text])[0]
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """Turn many texts into ids, on all cores."""
+        """Encode many texts, on all cores."""
         try:
             encodings = self._library.encode_batch_fast(list(texts), add_special_tokens=False)
         except (UnicodeError, TypeError):
@@ -121,14 +119,14 @@ class Tokenizer:
             raise
         return [encoding.ids for encoding in encodings]
 
-    def normalized(self, text: str) -> str:
-        """Fold a text as this tokenizer does, and put a space before its first word."""
+    def normalize(self, text: str) -> str:
+        """Normalize a text, with a space before its first word."""
         if not self.lowercase and self.kind != "bert":
             return text if self.kind == "characters" or not text else " " + text
         return self._library.normalizer.normalize_str(text)
 
-    def spelled_words(self, normalized: str) -> list[str]:
-        """Cut a folded text into the words no token reaches across, spelled in bytes."""
+    def split_words(self, normalized: str) -> list[str]:
+        """Split a normalized text into words, spelled in bytes; no token spans two words."""
         try:
             pairs = self._library.pre_tokenizer.pre_tokenize_str(normalized)
         except (UnicodeError, TypeError):
@@ -136,29 +134,29 @@ class Tokenizer:
             raise
         return [word for word, _ in pairs]
 
-    def word_ids(self, spelled: str) -> list[int]:
-        """Turn one such word into ids."""
+    def encode_word(self, spelled: str) -> list[int]:
+        """Encode one such word."""
         return [token.id for token in self._library.model.tokenize(spelled)]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Turn ids into text; special ones are passed over."""
+        """Decode ids; special ones are skipped."""
         text = b"".join(map(self._bytes.__getitem__, ids)).decode("utf-8", errors="replace")
         return text if self.kind == "characters" else text.removeprefix(" ")
 
     def decode_batch(self, rows: Iterable[Iterable[int]]) -> list[str]:
-        """Turn many rows of ids into texts."""
+        """Decode many rows of ids."""
         return [self.decode(ids) for ids in rows]
 
     def tokens(self, ids: Iterable[int]) -> list[str]:
-        """Show each token to a person: ``▁`` is a space, ``<C3>`` a byte that is no character."""
-        return [_shown(self._bytes[id]) if id >= len(SPECIAL) else SPECIAL[id] for id in ids]
+        """Return each token in readable form: ``▁`` is a space, ``<C3>`` a byte of a character."""
+        return [_show_piece(self._bytes[id]) if id >= len(SPECIAL) else SPECIAL[id] for id in ids]
 
     def words(self, ids: Sequence[int]) -> list[Word]:
         """Group tokens into words and punctuation; a special token is a word of its own."""
         words: list[Word] = []
         start = 0
         for stop in [*(at for at, id in enumerate(ids) if id < len(SPECIAL)), len(ids)]:
-            words += self._words(ids[start:stop], start)
+            words += self._group_words(ids[start:stop], start)
             if stop < len(ids):
                 words.append(Word(SPECIAL[ids[stop]], slice(stop, stop + 1)))
             start = stop + 1
@@ -170,7 +168,7 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: Path) -> "Tokenizer":
-        """Read a ``tokenizer.json`` of ours; anything else is refused."""
+        """Read a ``tokenizer.json`` of this package; any other is refused."""
         kind, lowercase, model, folding = read_parts(path)
         try:
             return cls(kind, model, lowercase=lowercase, folding=folding)
@@ -178,10 +176,10 @@ class Tokenizer:
             problem = f"{path} cannot be used: {error}."
             raise RunError(problem, "Use the tokenizer.json that training wrote.") from None
 
-    def _words(self, ids: Sequence[int], start: int) -> list[Word]:
-        """Words of ordinary tokens: each token belongs to the word its first byte is in."""
+    def _group_words(self, ids: Sequence[int], start: int) -> list[Word]:
+        """Group ordinary tokens; a token belongs to the word of its first byte."""
         pieces = [self._bytes[id] for id in ids]
-        edges = _word_ends(b"".join(pieces))
+        edges = _find_word_ends(b"".join(pieces))
         firsts = accumulate(map(len, pieces), initial=0)
         numbers = [bisect_right(edges, first) for first in firsts]
         words = []
@@ -193,28 +191,28 @@ class Tokenizer:
         return words
 
 
-def _word_ends(text: bytes) -> list[int]:
-    """Where each word of an encoded text ends, in bytes."""
-    # Bytes that are no character (a model may write such) become one odd character each.
+def _find_word_ends(text: bytes) -> list[int]:
+    """Find where each word of an encoded text ends, in bytes."""
+    # Invalid bytes (a model may generate them) become one surrogate each.
     words = _WORD.findall(text.decode("utf-8", errors="surrogateescape"))
     return list(accumulate(len(word.encode("utf-8", errors="surrogateescape")) for word in words))
 
 
-def _canonical(found: dict[str, Any]) -> str:
+def _to_canonical_json(found: dict[str, Any]) -> str:
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
 
-def _library(canonical: str) -> tokenizers.Tokenizer:
+def _load_library(canonical: str) -> tokenizers.Tokenizer:
     try:
         library = tokenizers.Tokenizer.from_str(canonical)
     except Exception as error:
         raise ValueError(f"the library refuses it ({error})") from None
-    # A text that contains "</s>" says so in ordinary tokens; only we place the special ones.
+    # A text that contains "</s>" is encoded in ordinary tokens.
     library.encode_special_tokens = True
     return library
 
 
-def _shown(piece: bytes) -> str:
+def _show_piece(piece: bytes) -> str:
     try:
         return piece.decode("utf-8").replace(" ", "▁")
     except UnicodeDecodeError:
@@ -228,7 +226,7 @@ def _refuse_surrogates(texts: Sequence[str]) -> None:
         except UnicodeEncodeError as error:
             place = f"text {number + 1}, character {error.start + 1}"
             raise DataError(
-                f"Text must be Unicode; half a surrogate pair (U+{ord(text[error.start]):04X}) is "
-                f"not. Found in {place}.",
-                "Read the text again from its source as UTF-8.",
+                f"Text must be valid Unicode; {place} is an unpaired surrogate "
+                f"(U+{ord(text[error.start]):04X}).",
+                "Read the text from its source as UTF-8.",
             ) from None

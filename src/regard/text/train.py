@@ -1,8 +1,8 @@
-"""Training a tokenizer on a bounded sample, drawn evenly from the whole of the text.
+"""Training a tokenizer on a uniform sample of bounded size.
 
-Each text gets a random number; those with the smallest are kept, as many as fit in
-``sample_bytes``. So every text has the same chance wherever it stands, the stream is read once and
-may be of any length, and the memory needed is the sample's.
+Each text gets a random number; those with the smallest numbers are kept, as many as fit in
+``sample_bytes``. So every text has the same probability wherever it occurs, the stream is read once
+and may have any length, and memory is bounded by the sample.
 """
 
 import json
@@ -22,7 +22,7 @@ from regard.text.layout import (
     VALUE,
     Trained,
     bpe_model,
-    document,
+    build_tokenizer_json,
     starting_tokens,
     unigram_model,
     wordpiece_model,
@@ -30,7 +30,7 @@ from regard.text.layout import (
 from regard.text.special import SPECIAL
 from regard.text.tokenizer import Tokenizer
 
-_LONGEST_PIECE = 20_000  # characters of one text that are drawn together
+_LONGEST_PIECE = 20_000  # characters; longer texts are split before sampling
 
 
 def train_tokenizer(
@@ -46,26 +46,28 @@ def train_tokenizer(
     start = starting_tokens(kind)
     if vocabulary < len(start):
         raise UsageError(
-            f"A {kind} vocabulary holds {len(SPECIAL)} special tokens and every byte, "
+            f"A {kind} vocabulary contains {len(SPECIAL)} special tokens and every byte, "
             f"{len(start)} tokens. Got vocabulary={vocabulary}.",
             f"Set text.vocabulary to {len(start)} or more.",
         )
-    sample = draw(texts, sample_bytes=sample_bytes, seed=seed)
+    sample = draw_sample(texts, sample_bytes=sample_bytes, seed=seed)
     if not any(text.strip() for text in sample):
         raise DataError(
-            "A tokenizer is learned from text, and there is none.",
-            "Check that the training files are not empty (regard check).",
+            "There is no text to train a tokenizer on.",
+            "Check the training files with regard check.",
         )
-    model = _TRAINERS[kind](sample, vocabulary, _untrained(kind, lowercase=lowercase))
+    model = _TRAINERS[kind](sample, vocabulary, _build_untrained(kind, lowercase=lowercase))
     return Tokenizer(kind, model, lowercase=lowercase)
 
 
-def draw(texts: Iterable[str], *, sample_bytes: int, seed: int) -> list[str]:
-    """Draw texts evenly, in their order, of at most ``sample_bytes`` altogether."""
+def draw_sample(texts: Iterable[str], *, sample_bytes: int, seed: int) -> list[str]:
+    """Draw a uniform sample of texts, in their order, of at most ``sample_bytes``."""
     chance = random.Random(seed).random
     kept: list[tuple[float, int, str, int]] = []
     total = 0
-    for number, piece in enumerate(_pieces(texts, min(_LONGEST_PIECE, max(1, sample_bytes // 4)))):
+    for number, piece in enumerate(
+        _split_texts(texts, min(_LONGEST_PIECE, max(1, sample_bytes // 4)))
+    ):
         size = len(piece.encode("utf-8", errors="surrogatepass"))
         heappush(kept, (-chance(), number, piece, size))
         total += size
@@ -74,22 +76,24 @@ def draw(texts: Iterable[str], *, sample_bytes: int, seed: int) -> list[str]:
     return [piece for _, _, piece, _ in sorted(kept, key=lambda drawn: drawn[1])]
 
 
-def _pieces(texts: Iterable[str], longest: int) -> Iterator[str]:
+def _split_texts(texts: Iterable[str], longest: int) -> Iterator[str]:
     for text in texts:
         for start in range(0, len(text), longest):
             yield text[start : start + longest]
 
 
-def _untrained(kind: Trained, *, lowercase: bool) -> tokenizers.Tokenizer:
-    """Build the pipeline of this kind around an empty vocabulary."""
-    # Unigram models cannot be empty, so all pipelines are built around a BPE that is.
-    frame = document(kind, lowercase=lowercase, model=bpe_model([], [], whole_words=False))
+def _build_untrained(kind: Trained, *, lowercase: bool) -> tokenizers.Tokenizer:
+    """Build the pipeline of this kind with an empty vocabulary."""
+    # Unigram models cannot be empty, so every pipeline is built with an empty BPE.
+    frame = build_tokenizer_json(
+        kind, lowercase=lowercase, model=bpe_model([], [], whole_words=False)
+    )
     library = tokenizers.Tokenizer.from_str(json.dumps({**frame, "added_tokens": []}))
     library.encode_special_tokens = True
     return library
 
 
-def _learn(
+def _train(
     library: tokenizers.Tokenizer,
     model: models.Model,
     trainer: trainers.Trainer,
@@ -100,7 +104,7 @@ def _learn(
     return json.loads(library.to_str())["model"]
 
 
-def _bpe(sample: list[str], vocabulary: int, library: tokenizers.Tokenizer) -> dict[str, Any]:
+def _train_bpe(sample: list[str], vocabulary: int, library: tokenizers.Tokenizer) -> dict[str, Any]:
     trainer = trainers.BpeTrainer(
         vocab_size=vocabulary,
         min_frequency=2,
@@ -108,13 +112,15 @@ def _bpe(sample: list[str], vocabulary: int, library: tokenizers.Tokenizer) -> d
         special_tokens=list(SPECIAL),
         initial_alphabet=list(BYTES),
     )
-    learned = _learn(library, models.BPE(), trainer, sample)
+    learned = _train(library, models.BPE(), trainer, sample)
     merges = [(left, right) for left, right in learned["merges"]]
     tokens = [*starting_tokens("bpe"), *dict.fromkeys(left + right for left, right in merges)]
     return bpe_model(tokens, merges, whole_words=False)
 
 
-def _wordpiece(sample: list[str], vocabulary: int, library: tokenizers.Tokenizer) -> dict[str, Any]:
+def _train_wordpiece(
+    sample: list[str], vocabulary: int, library: tokenizers.Tokenizer
+) -> dict[str, Any]:
     start = starting_tokens("wordpiece")
     trainer = trainers.WordPieceTrainer(
         vocab_size=vocabulary,
@@ -125,12 +131,14 @@ def _wordpiece(sample: list[str], vocabulary: int, library: tokenizers.Tokenizer
         continuing_subword_prefix=CONTINUING,
     )
     untrained = models.WordPiece(unk_token=SPECIAL[1], continuing_subword_prefix=CONTINUING)
-    learned = _learn(library, untrained, trainer, sample)["vocab"]
+    learned = _train(library, untrained, trainer, sample)["vocab"]
     found = sorted(learned, key=learned.__getitem__)
     return wordpiece_model(list(dict.fromkeys([*start, *found]))[:vocabulary])
 
 
-def _unigram(sample: list[str], vocabulary: int, library: tokenizers.Tokenizer) -> dict[str, Any]:
+def _train_unigram(
+    sample: list[str], vocabulary: int, library: tokenizers.Tokenizer
+) -> dict[str, Any]:
     trainer = trainers.UnigramTrainer(
         vocab_size=vocabulary,
         show_progress=False,
@@ -138,11 +146,11 @@ def _unigram(sample: list[str], vocabulary: int, library: tokenizers.Tokenizer) 
         initial_alphabet=list(BYTES),
         unk_token=SPECIAL[1],
     )
-    learned = dict(_learn(library, models.Unigram(), trainer, sample)["vocab"])
+    learned = dict(_train(library, models.Unigram(), trainer, sample)["vocab"])
     for token in SPECIAL:
         learned.pop(token, None)
-    # The library numbers bytes it rarely saw in no fixed order, and sums in no fixed order either:
-    # one score for those bytes, and rounding, give the same vocabulary every time.
+    # The library orders rare bytes, and sums scores, in no fixed order: one score for these bytes,
+    # and rounding, make the vocabulary reproducible.
     scores = {token: round(score, 6) for token, score in learned.items()}
     rarest = min((score for token, score in scores.items() if token not in VALUE), default=0.0)
     start = [(token, 0.0) for token in SPECIAL]
@@ -153,8 +161,10 @@ def _unigram(sample: list[str], vocabulary: int, library: tokenizers.Tokenizer) 
     return unigram_model([*start, *rest][:vocabulary])
 
 
-def _whole(sample: list[str], vocabulary: int, library: tokenizers.Tokenizer) -> dict[str, Any]:
-    """Take the most frequent words (or characters); the others are spelled in bytes."""
+def _train_whole_words(
+    sample: list[str], vocabulary: int, library: tokenizers.Tokenizer
+) -> dict[str, Any]:
+    """Keep the most frequent words (or characters); others are spelled in bytes."""
     counts: Counter[str] = Counter()
     for text in sample:
         normal = library.normalizer.normalize_str(text)
@@ -168,9 +178,9 @@ def _whole(sample: list[str], vocabulary: int, library: tokenizers.Tokenizer) ->
 
 
 _TRAINERS: dict[Trained, Callable[[list[str], int, tokenizers.Tokenizer], dict[str, Any]]] = {
-    "bpe": _bpe,
-    "wordpiece": _wordpiece,
-    "unigram": _unigram,
-    "characters": _whole,
-    "words": _whole,
+    "bpe": _train_bpe,
+    "wordpiece": _train_wordpiece,
+    "unigram": _train_unigram,
+    "characters": _train_whole_words,
+    "words": _train_whole_words,
 }

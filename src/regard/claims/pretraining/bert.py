@@ -139,9 +139,9 @@ def wordpiece_longest_match() -> Measured:
     known = {piece: id for id, piece in enumerate(pieces_of(tokenizer))}
     cut = longest = 0
     for text in texts[2000:]:
-        for word in tokenizer.spelled_words(tokenizer.normalized(text)):
+        for word in tokenizer.split_words(tokenizer.normalize(text)):
             cut += 1
-            longest += tokenizer.word_ids(word) == _longest_match(known, word)
+            longest += tokenizer.encode_word(word) == _longest_match(known, word)
     strange = [*texts[2000:], "Ärger im 日本 🙂 x̄", "zzzzqqqq"]
     back = sum(tokenizer.decode(tokenizer.encode(text)) == text for text in strange)
     pieces = len([id for text in texts[2000:] for id in tokenizer.encode(text)]) / cut

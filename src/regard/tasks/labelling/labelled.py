@@ -160,7 +160,7 @@ class Labelled(Task):
         marks = [at for at, id in enumerate(row) if id in (special.CLS, special.SEP)]
         spans = [row[begin + 1 : end] for begin, end in pairwise(marks)]
         anew = [special.CLS]
-        for span in self.dropout.recut(spans, rng):
+        for span in self.dropout.resegment(spans, rng):
             anew += [*span, special.SEP]
         return anew if len(anew) <= longest else row
 

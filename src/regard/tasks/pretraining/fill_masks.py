@@ -47,10 +47,10 @@ def encode_with_masks(tokenizer: Tokenizer, text: str) -> list[int]:
     ids = tokenizer.encode(before.rstrip()) if before.strip() else []
     for part in after:
         # The tokenizer puts a space before a text; what follows a mask brings its own, or none.
-        folded = tokenizer.normalized(part.rstrip())
+        folded = tokenizer.normalize(part.rstrip())
         folded = folded if tokenizer.kind == "characters" else folded.removeprefix(" ")
         ids.append(special.MASK)
-        ids += [i for word in tokenizer.spelled_words(folded) for i in tokenizer.word_ids(word)]
+        ids += [i for word in tokenizer.split_words(folded) for i in tokenizer.encode_word(word)]
     return ids
 
 

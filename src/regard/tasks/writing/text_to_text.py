@@ -96,7 +96,7 @@ class TextToText(Task):
     ) -> list[list[int]]:
         """Cut one side anew; a text that no longer fits the model keeps its usual pieces."""
         usual = [row[:n] for row, n in zip(padded.ids.tolist(), padded.lengths, strict=True)]
-        anew = ([*ids, special.END] for ids in dropout.recut(padded.ids.tolist(), rng))
+        anew = ([*ids, special.END] for ids in dropout.resegment(padded.ids.tolist(), rng))
         most = self.positions
         return [a if len(a) <= most else u for a, u in zip(anew, usual, strict=True)]
 

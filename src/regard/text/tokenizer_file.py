@@ -1,8 +1,8 @@
-"""Reading a ``tokenizer.json`` that somebody else may have written: schema and caps before use.
+"""Reading an untrusted ``tokenizer.json``: schema and size limits are checked before use.
 
-A file is taken apart into kind, ``lowercase`` and vocabulary, and must be exactly what we would
-write for these. So nothing in it (no regular expression, no pipeline, no surprise of the parser)
-reaches the library but a checked vocabulary.
+A file is parsed into kind, ``lowercase`` and vocabulary, and must be exactly what this package
+writes for these. So only a checked vocabulary reaches the library, no pipeline and no regular
+expression.
 """
 
 import json
@@ -16,7 +16,7 @@ from regard.text.layout import (
     KINDS,
     Kind,
     bpe_model,
-    document,
+    build_tokenizer_json,
     starting_tokens,
     token_bytes,
     unigram_model,
@@ -30,7 +30,7 @@ _REMEDY = "Use the tokenizer.json that training wrote into the run folder."
 
 
 class Parts(NamedTuple):
-    """What a tokenizer is made of; everything else about it follows."""
+    """The parts of a tokenizer that determine everything else."""
 
     kind: Kind
     lowercase: bool
@@ -39,13 +39,13 @@ class Parts(NamedTuple):
 
 
 class _Refused(Exception):
-    """A rule of the file was broken; the message says which."""
+    """The file breaks a rule; the message names it."""
 
 
 def read_parts(path: Path) -> Parts:
     """Read and check a ``tokenizer.json``."""
     try:
-        return _parts(_json(path))
+        return _parse(_read_json(path))
     except FileNotFoundError:
         raise RunError(f"There is no tokenizer at {path}.", _REMEDY) from None
     except OSError as error:
@@ -54,34 +54,34 @@ def read_parts(path: Path) -> Parts:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         raise RunError(f"{path} is not JSON: {reason}.", _REMEDY) from None
     except _Refused as error:
-        raise RunError(f"{path} is not a tokenizer of ours: {error}.", _REMEDY) from None
+        raise RunError(f"{path} is not a tokenizer of this package: {error}.", _REMEDY) from None
 
 
-def _json(path: Path) -> object:
+def _read_json(path: Path) -> object:
     if (size := path.stat().st_size) > _MOST_BYTES:
         raise _Refused(f"it has {size:,} bytes, the most is {_MOST_BYTES:,}")
     return json.loads(path.read_bytes().decode("utf-8"))
 
 
-def _parts(found: object) -> Parts:
+def _parse(found: object) -> Parts:
     if not isinstance(found, dict) or not isinstance(found.get("model"), dict):
         raise _Refused("it has no model")
     model = found["model"]
     if normalizer := bert.read_normalizer(found.get("normalizer")):
         lowercase, folding = normalizer
-        ours = document("bert", lowercase=lowercase, model=model, folding=folding)
+        ours = build_tokenizer_json("bert", lowercase=lowercase, model=model, folding=folding)
         if found == ours and _is_model_of("bert", model):
             return Parts("bert", lowercase, model, folding)
     for kind in KINDS:
         for lowercase in (False, True):
-            ours = document(kind, lowercase=lowercase, model=model)
+            ours = build_tokenizer_json(kind, lowercase=lowercase, model=model)
             if found == ours and _is_model_of(kind, model):
                 return Parts(kind, lowercase, model)
     raise _Refused("its pipeline is none of " + ", ".join((*KINDS, "bert")))
 
 
 def _is_model_of(kind: Kind, model: dict[str, Any]) -> bool:
-    """Whether the model is of this kind; refuses one that is, but whose vocabulary is broken."""
+    """Return whether the model is of this kind; refuse one with an invalid vocabulary."""
     expected: dict[str, tuple[str, dict[str, Any]]] = {
         "bpe": ("BPE", {"ignore_merges": False}),
         "words": ("BPE", {"ignore_merges": True}),
@@ -94,7 +94,9 @@ def _is_model_of(kind: Kind, model: dict[str, Any]) -> bool:
     if model.get("type") != name or any(model.get(key) is not flag for key, flag in flags.items()):
         return False
     _check_frame(kind, model)
-    tokens = _scored_tokens(model["vocab"]) if kind == "unigram" else _tokens(model["vocab"])
+    tokens = (
+        _list_scored_tokens(model["vocab"]) if kind == "unigram" else _list_tokens(model["vocab"])
+    )
     _check_tokens(kind, tokens)
     if name == "BPE":
         _check_merges(kind, model["merges"], set(tokens))
@@ -102,7 +104,7 @@ def _is_model_of(kind: Kind, model: dict[str, Any]) -> bool:
 
 
 def _check_frame(kind: Kind, model: dict[str, Any]) -> None:
-    """Everything but vocabulary and merges must be as we write it."""
+    """Check that all but vocabulary and merges is as this package writes it."""
     if kind == "wordpiece":
         ours = wordpiece_model([])
     elif kind == "bert":
@@ -118,7 +120,7 @@ def _check_frame(kind: Kind, model: dict[str, Any]) -> None:
             raise _Refused(f"its model has {key} = {model[key]!r}")
 
 
-def _tokens(vocabulary: object) -> list[str]:
+def _list_tokens(vocabulary: object) -> list[str]:
     if not isinstance(vocabulary, dict):
         raise _Refused("its vocabulary is not a table of ids")
     if not all(type(id) is int for id in vocabulary.values()):
@@ -128,7 +130,7 @@ def _tokens(vocabulary: object) -> list[str]:
     return sorted(vocabulary, key=vocabulary.__getitem__)
 
 
-def _scored_tokens(vocabulary: object) -> list[str]:
+def _list_scored_tokens(vocabulary: object) -> list[str]:
     if not isinstance(vocabulary, list) or not all(map(_is_scored, vocabulary)):
         raise _Refused("its vocabulary is not a list of tokens with finite scores")
     return [token for token, _ in vocabulary]
