@@ -30,7 +30,7 @@ lint: $(STAMP)
 	$(RUN) mypy
 
 docs: $(STAMP)
-	$(RUN) regard recipe document --out docs/recipe.md
+	$(RUN) regard recipe document --output docs/recipe.md
 	$(RUN) regard claims --document docs/statements.md
 
 bench: $(STAMP)

@@ -1,13 +1,13 @@
-"""Explanations measured: how large, how quick, how true, how faithful, and what listening costs.
+"""Benchmarks of explanations: size, speed, accuracy, faithfulness, and the cost of taps.
 
     python bench/explain.py page                                512 words, 12 x 12 heads: size, opening time
-    python bench/explain.py taps                                what the taps cost when nobody listens
-    python bench/explain.py scenes RUN [--texts 200]            readings against gold alignments
-    python bench/explain.py reviews RUN [--texts 200]           readings against gold rationales
+    python bench/explain.py taps                                the cost of taps that are not recorded
+    python bench/explain.py scenes RUN [--texts 200]            attributions against gold alignments
+    python bench/explain.py reviews RUN [--texts 200]           attributions against gold rationales
     python bench/explain.py faithful RUN [--data FILE] [--texts 200]   faithfulness with intervals
 
 RUN is a translator of ``world:scenes``, a classifier of ``world:reviews``, or any classifier.
-``--json FILE`` writes the figures. A reading that a run cannot give is left out.
+``--json FILE`` writes the figures. An attribution that a run does not have is left out.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import numpy as np
 
 from regard.errors import UsageError
 
-READINGS = ("weights", "rollout", "gradient", "integrated", "occlusion")
+ATTRIBUTIONS = ("weights", "rollout", "gradient", "integrated-gradients", "occlusion")
 
 
 # ── the page ─────────────────────────────────────────────────────────────────────────────────────
@@ -92,7 +92,7 @@ class Browser:
 
 
 def page(arguments):
-    from regard.draw.viewer import View, ViewedStack, explanation_page
+    from regard.draw.viewer import ExplanationView, ViewedStack, explanation_page
 
     words = [f"word{n}" for n in range(512)]
     rng, found = np.random.default_rng(0), {}
@@ -101,8 +101,8 @@ def page(arguments):
         for name, sharp in (("flat", 0.3), ("usual", 2.0), ("sharp", 5.0)):
             scores = np.exp(sharp * rng.normal(size=(12, 12, 512, 512)).astype(np.float32))
             weights = scores / scores.sum(-1, keepdims=True)
-            stack = ViewedStack("looks of the text at itself", words, words, weights)
-            view = View("A text of 512 words", "", [stack], (11, 0), own=True)
+            stack = ViewedStack("self-attention", words, words, weights)
+            view = ExplanationView("A text of 512 words", "", [stack], (11, 0), self_attention=True)
             begin = time.perf_counter()
             file = Path(folder) / f"{name}.html"
             file.write_text(explanation_page(view), encoding="utf-8")
@@ -124,7 +124,7 @@ def page(arguments):
     return found
 
 
-# ── what listening costs when nobody does ────────────────────────────────────────────────────────
+# ── the cost of taps ────────────────────────────────────────────────────────
 
 
 def taps(arguments):
@@ -149,13 +149,13 @@ def taps(arguments):
     return {"seconds": middle, "ratio": middle["with"] / middle["without"]}
 
 
-# ── readings against the truth ───────────────────────────────────────────────────────────────────
+# ── attributions against the truth ───────────────────────────────────────────────────────────────────
 
 
 def scenes(arguments):
     from regard.data.worlds.scenes import scenes as world
-    from regard.explain.alignment import Gold, agreement, strongest
-    from regard.explain.attributions.attribute import read
+    from regard.explain.alignment import Gold, find_strongest, measure_agreement
+    from regard.explain.attributions.attribute import attribute
     from regard.explain.trace import trace
     from regard.run import Run
 
@@ -167,45 +167,45 @@ def scenes(arguments):
         ]
 
     measured = golds("test", arguments.texts)
-    best = agreement(run, golds("valid", 100), measured)
-    right, words, chance = dict.fromkeys(READINGS, 0), 0, 0.0
+    best = measure_agreement(run, golds("valid", 100), measured)
+    right, words, chance = dict.fromkeys(ATTRIBUTIONS, 0), 0, 0.0
     for gold in measured:
-        looks = trace(run, gold.source, gold.target)
+        traced = trace(run, gold.source, gold.target)
         asked = run.task.question(run.model, gold.source, gold.target, pieces=True)
         links = set(gold.alignment)
         words += len(gold.content)
-        for name in READINGS:
-            seen = strongest(read(asked, name).scores, looks)
-            right[name] += sum((seen[word], word) in links for word in gold.content)
+        for name in ATTRIBUTIONS:
+            found = find_strongest(attribute(asked, name).scores, traced)
+            right[name] += sum((found[word], word) in links for word in gold.content)
         sources = len(gold.source.split())
         chance += sum(len({s for s, t in links if t == word}) / sources for word in gold.content)
     found = {name: count / words for name, count in right.items()}
     return {
         "words": words,
         "chance": chance / words,
-        f"weights ({best.look.name}, chosen on valid)": best.share,
+        f"weights ({best.map.name}, chosen on valid)": best.share,
         "weights (mean of the last layer)": found.pop("weights"),
         **found,
     }
 
 
 def reviews(arguments):
-    """Average precision of each reading's ranking of words against the gold rationale."""
+    """Average precision of each attribution's ranking of words against the gold rationale."""
     from regard.data.worlds.reviews import reviews as world
-    from regard.explain.attributions.attribute import read
+    from regard.explain.attributions.attribute import attribute
     from regard.run import Run
 
     run = Run(Path(arguments.run))
-    precisions = {name: [] for name in ("chance", *READINGS)}
+    precisions = {name: [] for name in ("chance", *ATTRIBUTIONS)}
     for review in islice(world("test"), arguments.texts):
         asked = run.task.question(run.model, " ".join(review.sentences), label=review.rating)
         gold = np.asarray(_gold(asked, review))
         if not gold.any():
             continue
         precisions["chance"].append(gold.mean())
-        for name in READINGS:
+        for name in ATTRIBUTIONS:
             try:
-                scores = read(asked, name).of_words()[list(asked.erasable)]
+                scores = attribute(asked, name).by_word()[list(asked.erasable)]
             except UsageError:
                 continue
             hits = gold[np.argsort(-scores, kind="stable")]
@@ -235,19 +235,19 @@ def _gold(asked, review):
 
 
 def faithful(arguments):
-    from regard.explain.attributions.attribute import read, trusted
+    from regard.explain.attributions.attribute import attribute, measure_faithfulness
     from regard.inference.predictor import Predictor
     from regard.run import Run
 
     run = Run(Path(arguments.run))
     files = [arguments.data] if arguments.data else []
     texts = Predictor(run).examples(split="test", files=files, most=arguments.texts)
-    gains = {name: {"comprehensiveness": [], "sufficiency": []} for name in READINGS}
+    gains = {name: {"comprehensiveness": [], "sufficiency": []} for name in ATTRIBUTIONS}
     for number, (*asked_texts, _) in enumerate(texts):
         asked = run.task.question(run.model, "\t".join(asked_texts))
-        for name in READINGS:
+        for name in ATTRIBUTIONS:
             try:
-                found = trusted(asked, read(asked, name), seed=number)
+                found = measure_faithfulness(asked, attribute(asked, name), seed=number)
             except UsageError:
                 continue
             for part, one in zip(found._fields, found, strict=True):

@@ -120,7 +120,7 @@ def test_a_task_without_an_account_says_so_before_it_reads(capsys, tmp_path):
 def test_nothing_is_overwritten(capsys, tmp_path):
     page = tmp_path / "page.html"
     page.write_text("mine")
-    assert main(["account", "scenes", "--no-time", "--html", str(page)]) == 2
+    assert main(["account", "scenes", "--no-time", "--output", str(page)]) == 2
     assert page.read_text() == "mine"
     assert "exists" in capsys.readouterr().err
 
@@ -128,7 +128,7 @@ def test_nothing_is_overwritten(capsys, tmp_path):
 @pytest.mark.parametrize("words", [["scenes", "--no-time", "--length", "29"], ["layers"]])
 def test_a_page_has_curves_and_calls_nobody(tmp_path, words):
     page = tmp_path / "page.html"
-    assert main(["account", *words, "--html", str(page)]) == 0
+    assert main(["account", *words, "--output", str(page)]) == 0
     text = page.read_text(encoding="utf-8")
     assert "<polyline" in text
     assert "self-attention" in text
@@ -139,7 +139,7 @@ def test_a_page_has_curves_and_calls_nobody(tmp_path, words):
 @pytest.mark.parametrize(("recipe", "drawn"), [("lab-sentiment", True), ("self-attentive", False)])
 def test_attentions_share_is_drawn_where_there_is_attention(tmp_path, recipe, drawn):
     page = tmp_path / "page.html"
-    assert main(["account", recipe, "--no-time", "--length", "17", "--html", str(page)]) == 0
+    assert main(["account", recipe, "--no-time", "--length", "17", "--output", str(page)]) == 0
     assert ("share of a forward pass" in page.read_text(encoding="utf-8")) == drawn
 
 

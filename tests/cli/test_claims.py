@@ -65,9 +65,9 @@ def test_an_unknown_name_is_answered_with_the_nearest(capsys):
 
 def test_a_page_is_written_once(capsys, tmp_path):
     page = tmp_path / "page.html"
-    assert main(["claims", QUICK[0], "--html", str(page)]) == 0
+    assert main(["claims", QUICK[0], "--output", str(page)]) == 0
     assert "<svg" in page.read_text()
-    assert main(["claims", QUICK[0], "--html", str(page)]) == 2
+    assert main(["claims", QUICK[0], "--output", str(page)]) == 2
     assert "nothing is overwritten" in capsys.readouterr().err
 
 

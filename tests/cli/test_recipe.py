@@ -37,7 +37,7 @@ def test_the_schema_is_json(capsys):
 
 
 def test_the_reference_is_written_where_it_is_wanted(tmp_path, capsys):
-    assert main(["recipe", "document", "--out", str(tmp_path / "recipe.md")]) == 0
+    assert main(["recipe", "document", "--output", str(tmp_path / "recipe.md")]) == 0
     assert main(["recipe", "document"]) == 0
     assert (tmp_path / "recipe.md").read_text(encoding="utf-8") == capsys.readouterr().out
 

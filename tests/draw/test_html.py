@@ -10,8 +10,16 @@ import numpy as np
 import pytest
 
 from regard.draw.frame import POLICY
-from regard.draw.html import compared, report_page
-from regard.draw.page import Attention, Curve, Head, Panel, ReportData, Sample, Score
+from regard.draw.html import mark_differences, report_page
+from regard.draw.page import (
+    AttentionMaps,
+    Curve,
+    HeadMap,
+    Panel,
+    ReportData,
+    ReportSample,
+    Score,
+)
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -66,8 +74,8 @@ def report(word="word", **changed):
         recipe=[(word, word)],
         scores=[Score(word, 37.42, baseline=2.31, baseline_name=word, signature=word, best=100, note=word)],
         panels=[Panel(word, [curve])],
-        samples=[Sample(word, "reference", word)],
-        attention=Attention([word, "b"], [word, "d", "e"], [Head(word, weights), Head("two", weights)], word),
+        samples=[ReportSample(word, "reference", word)],
+        attention=AttentionMaps([word, "b"], [word, "d", "e"], [HeadMap(word, weights), HeadMap("two", weights)], word),
         data=[(word, word)],
         environment=[(word, word)],
         commands=[(word, word)],
@@ -176,11 +184,11 @@ def test_the_page_knows_light_dark_phone_and_paper():
     ],
 )
 def test_an_answer_is_marked_where_it_differs(answer, reference, expected):
-    assert compared(answer, reference) == expected
+    assert mark_differences(answer, reference) == expected
 
 
 def test_an_answer_like_the_reference_says_so():
-    same, other = Sample("s", "a dog", "a dog"), Sample("s", "a dog", "a cat")
+    same, other = ReportSample("s", "a dog", "a dog"), ReportSample("s", "a dog", "a cat")
     assert report_page(report(samples=[same, other])).count("as expected</span>") == 1
 
 
@@ -188,19 +196,21 @@ def test_a_long_text_with_many_heads_stays_below_three_megabytes():
     words = [f"word{place}" for place in range(512)]
     chance = np.random.default_rng(0)
     heads = [
-        Head(f"layer {place // 4}, head {place % 4}", np.eye(512) + chance.random((512, 512)) / 9)
+        HeadMap(
+            f"layer {place // 4}, head {place % 4}", np.eye(512) + chance.random((512, 512)) / 9
+        )
         for place in range(8)
     ]
-    page = report_page(report(attention=Attention(words, words, heads)))
+    page = report_page(report(attention=AttentionMaps(words, words, heads)))
     assert len(page) < 3_000_000
     assert page.count("data:image/png") == 8
 
 
 def test_nested_lists_are_as_good_as_arrays():
     weights = [[1.0, 0.0], [0.25, 0.75]]
-    lists = Attention(["a", "b"], ["c", "d"], [Head("one", weights)])
+    lists = AttentionMaps(["a", "b"], ["c", "d"], [HeadMap("one", weights)])
     page = report_page(report(attention=lists))
-    arrays = Attention(["a", "b"], ["c", "d"], [Head("one", np.array(weights))])
+    arrays = AttentionMaps(["a", "b"], ["c", "d"], [HeadMap("one", np.array(weights))])
     assert page == report_page(report(attention=arrays))
     assert "d ← b: 75.0%" in page
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from regard.draw.overview import ShadedWords, TerminalOverview
 from regard.draw.payload import MOST_BYTES, pack, pack_all
-from regard.draw.viewer import Shading, View, ViewedStack, explanation_page
+from regard.draw.viewer import ExplanationView, Shading, ViewedStack, explanation_page
 
 HOSTILE = [
     "<script>document.title='owned'</script>",
@@ -37,8 +37,10 @@ def view(words, *, layers=2, heads=3, answers=("pos",)):
     weights = rng.dirichlet(np.ones(n), size=(layers, heads, n)).astype(np.float32)
     scores = rng.normal(size=(len(answers), n))
     shading = Shading(answers, words, scores, words[0], words[0])
-    stack = ViewedStack("looks of the text at itself", words, words, weights)
-    return View(words[0], words[0], [stack], (1, 2), shading, notes=[words[0]], own=True)
+    stack = ViewedStack("self-attention", words, words, weights)
+    return ExplanationView(
+        words[0], words[0], [stack], (1, 2), shading, notes=[words[0]], self_attention=True
+    )
 
 
 class Reader(HTMLParser):
@@ -90,9 +92,9 @@ def test_only_the_viewers_own_script_may_run():
     assert not re.search(r"https?://|@import|url\(|<link|innerHTML|eval\(|fetch\(", outside)
 
 
-def test_a_page_without_looks_runs_nothing():
+def test_a_page_without_attention_runs_nothing():
     bare = view(["a", "b"])
-    page = explanation_page(View("t", "s", [], shading=bare.shading))
+    page = explanation_page(ExplanationView("t", "s", [], shading=bare.shading))
     assert "<script" not in page and "script-src" not in page
 
 
@@ -122,14 +124,14 @@ def test_what_is_packed_is_what_was_there(columns, kept, exact, seed):
     np.testing.assert_allclose(found[found > 0.02], weights[found > 0.02], atol=close)
 
 
-def test_a_long_text_keeps_its_strongest_looks_and_says_so(monkeypatch):
+def test_a_long_text_keeps_its_highest_weights_and_says_so(monkeypatch):
     monkeypatch.setattr("regard.draw.payload.MOST_EXACT", 1000)
     monkeypatch.setattr("regard.draw.payload.MOST_KEPT", 2 * 3 * 53 * 7)
     words = [f"w{n}" for n in range(53)]
     page = explanation_page(view(words))
     block = re.search(r'id="regard-data">(.*?)</script>', page)[1]
     told = json.loads(block)["stacks"][0]
-    assert told["kept"] == 7 and "7 strongest looks of every row" in told["note"]
+    assert told["kept"] == 7 and "7 highest weights of every row" in told["note"]
     assert MOST_BYTES < 3_000_000
 
 

@@ -1,12 +1,12 @@
-"""Documents: what is drawn is what is read, and what is erased is told once."""
+"""Documents: what is drawn is what is attributed, and faithfulness is shown once."""
 
 import numpy as np
 import pytest
 
-from regard.explain.attributions.attribute import read
-from regard.explain.document_attention import look
-from regard.explain.documents import document_picture
-from regard.explain.explain import Choice, explain
+from regard.explain.attributions.attribute import attribute
+from regard.explain.document_attention import record_document
+from regard.explain.documents import draw_document
+from regard.explain.explain import ExplainOptions, explain
 
 
 def question(run, *text, **options):
@@ -18,40 +18,40 @@ DOCUMENTS = pytest.mark.parametrize("kind", ["han", "context", "hops"])
 
 
 @DOCUMENTS
-def test_the_words_drawn_have_the_scores_of_the_reading_by_weights(explained, kind):
+def test_the_words_drawn_have_the_scores_of_the_attribution_by_weights(explained, kind):
     run = explained(kind)
-    looked, asked = look(run, TEXT), question(run, TEXT)
-    scores = read(asked, "weights").scores[0, list(asked.erasable)]
-    np.testing.assert_allclose(scores, looked.scores, rtol=1e-5)
+    document, asked = record_document(run, TEXT), question(run, TEXT)
+    scores = attribute(asked, "weights").scores[0, list(asked.erasable)]
+    np.testing.assert_allclose(scores, document.scores, rtol=1e-5)
     names = [asked.names[n].strip("▁") for n in asked.erasable]
-    assert names == list(looked.words)
+    assert names == list(document.words)
 
 
 @pytest.mark.parametrize("kind", ["han", "context"])
-def test_every_sentence_has_its_words_and_shares_out_one_look(explained, kind):
-    looked = look(explained(kind), TEXT)
+def test_every_sentence_has_its_words_and_its_weights_sum_to_one(explained, kind):
+    document = record_document(explained(kind), TEXT)
     sentences = [one.split() for one in TEXT.replace(".", " .,").split(",")[:-1]]
-    assert looked.sentence == tuple(n for n, one in enumerate(sentences) for _ in one)
-    shares = np.bincount(looked.sentence, looked.word_weights[0])
+    assert document.sentence == tuple(n for n, one in enumerate(sentences) for _ in one)
+    shares = np.bincount(document.sentence, document.word_weights[0])
     np.testing.assert_allclose(shares, 1.0, rtol=1e-5)
-    assert looked.scores.sum() == pytest.approx(1.0, rel=1e-5)
+    assert document.scores.sum() == pytest.approx(1.0, rel=1e-5)
 
 
 @DOCUMENTS
 def test_the_document_says_the_same_as_the_explanation(explained, kind):
     run = explained(kind)
-    found, picture = explain(run, TEXT), document_picture(run, TEXT)
+    found, picture = explain(run, TEXT), draw_document(run, TEXT)
     assert picture.faithfulness == found.sentence
     whole = found.as_json()
-    assert {"answer", "views", "reading", "faithfulness", "text", "weights"} <= whole.keys()
+    assert {"answer", "views", "attribution", "faithfulness", "text", "weights"} <= whole.keys()
     assert whole["views"] == picture.as_json()["views"]
     assert ("overlap" in whole) == (kind == "hops")
     page = found.html()
-    assert page.count("Faithfulness. ") == 1 and "Reading by" not in page
+    assert page.count("Faithfulness. ") == 1 and "Attribution by" not in page
 
 
 @DOCUMENTS
-def test_another_label_is_told_beside_the_document_and_nothing_is_erased_twice(explained, kind):
+def test_another_label_is_shown_beside_the_document_and_nothing_is_erased_twice(explained, kind):
     run = explained(kind)
     answers = 0
 
@@ -63,9 +63,9 @@ def test_another_label_is_told_beside_the_document_and_nothing_is_erased_twice(e
     found = explain(run, TEXT)
     once, answers = answers, 0
     other = next(name for name in run.task.labels.names if name != found.answer)
-    beside = explain(run, TEXT, choice=Choice(label=other))
+    beside = explain(run, TEXT, options=ExplainOptions(label=other))
     hook.remove()
     assert found.drawn_whole and not beside.drawn_whole
     assert repr(other) in beside.sentence and beside.document.faithfulness == found.sentence
-    assert "Reading by" not in found.html() and other in beside.html()
+    assert "Attribution by" not in found.html() and other in beside.html()
     assert once < answers

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.explain.erasure import Erasure, Faithfulness, erase, mean_erasure
+from regard.explain.erasure import Erasure, Faithfulness, average_erasure, erase
 
 CHANCE = np.random.default_rng
 
@@ -28,11 +28,11 @@ def test_the_word_that_decides_is_faithful_and_suffices():
         0.8
     )
     assert found.faithful and found.suffices
-    told = found.in_words("pos")
-    assert "from 90% to 10%" in told and "leans on them" in told
+    sentence = found.describe("pos")
+    assert "from 90% to 10%" in sentence and "depends on them" in sentence
 
 
-def test_an_answer_that_rises_without_its_words_does_not_lean_on_them():
+def test_an_answer_that_rises_without_its_words_does_not_depend_on_them():
     def probabilities(kept):
         return np.where(kept[:, 3], 0.90, 0.91) + 0.05 * (kept[:, :3].sum(axis=1) < 3)
 
@@ -41,10 +41,10 @@ def test_an_answer_that_rises_without_its_words_does_not_lean_on_them():
     assert 0 > drop.top > drop.high and not found.faithful
 
 
-def test_a_word_that_does_not_matter_is_told():
+def test_a_word_that_does_not_matter_is_recognised():
     found = erase(decided_by(3), np.eye(7)[5], generator=CHANCE(0))
     assert not found.faithful and not found.suffices
-    assert "do not take this reading for the reason" in found.in_words("pos")
+    assert "this attribution is not the reason" in found.describe("pos")
 
 
 def test_the_drawn_words_are_others_and_as_many():
@@ -69,7 +69,7 @@ def test_a_text_of_a_word_cannot_be_tested(words):
     )
     none = Erasure(0, 0.6, 0.0, 0.0, 0.0, 0.0)
     assert found == Faithfulness(none, none) and not found.faithful and not found.suffices
-    assert "Too few words" in found.in_words("pos")
+    assert "Too few words" in found.describe("pos")
 
 
 def test_a_share_of_the_words_is_ranked_highest_and_at_least_one():
@@ -89,28 +89,31 @@ def test_any_scores_give_finite_figures(scores, seed):
 @pytest.mark.parametrize(
     ("without", "alone", "verdict"),
     [
-        (0.41, 0.1, "leans on them, and they nearly suffice"),
-        (0.41, 0.5, "leans on them, among others"),
-        (0.05, 0.1, "suffice for the answer, but it does not need them"),
+        (0.41, 0.1, "depends on them, and they are nearly sufficient"),
+        (0.41, 0.5, "depends on them, among others"),
+        (0.05, 0.1, "sufficient for the answer, but not necessary"),
         (0.05, 0.5, "random words do as well"),
     ],
 )
-def test_it_is_said_in_words(without, alone, verdict):
+def test_it_is_described_in_words(without, alone, verdict):
     found = Faithfulness(
         Erasure(3, 0.8, without, 0.02, -0.05, 0.11), Erasure(3, 0.8, alone, 0.6, 0.45, 0.7)
     )
-    told = found.in_words("good")
-    assert f"Without the 3 words ranked highest 'good' goes from 80% to {0.8 - without:.0%}" in told
-    assert "without as many others, 69% to 85% in 95 of 100 draws" in told
-    assert f"only these it is {0.8 - alone:.0%}; with as many others, 10% to 35%" in told
-    assert verdict in told and told == found.as_json("good")["sentence"]
+    sentence = found.describe("good")
+    assert (
+        f"Without the 3 words ranked highest 'good' goes from 80% to {0.8 - without:.0%}"
+        in sentence
+    )
+    assert "without as many others, 69% to 85% in 95 of 100 draws" in sentence
+    assert f"only these it is {0.8 - alone:.0%}; with as many others, 10% to 35%" in sentence
+    assert verdict in sentence and sentence == found.as_json("good")["sentence"]
 
 
 def test_over_many_texts_the_advantage_has_an_interval():
     nothing = Erasure(1, 0.9, 0.0, 0.0, 0.0, 0.0)
     tops = np.linspace(0.2, 0.6, 41)
     some = [Faithfulness(Erasure(1, 0.9, top, 0.1, 0.0, 0.2), nothing) for top in tops]
-    mean = mean_erasure(some, generator=CHANCE(0))
+    mean = average_erasure(some, generator=CHANCE(0))
     assert mean.texts == 41 and mean.top == pytest.approx(0.4)
     assert mean.chance == pytest.approx(0.1) and mean.advantage == pytest.approx(0.3)
     assert 0.2 < mean.low < mean.advantage < mean.high < 0.4

@@ -84,7 +84,7 @@ def test_listening_changes_no_answer_and_leaves_nothing_behind(explained):
 
 def test_every_stack_of_a_translator_is_there_with_its_own_sides(explained):
     run = explained("translation")
-    looks = trace_all(run, "eins zwei", "two one").looks
+    looks = trace_all(run, "eins zwei", "two one").attention
     assert list(looks) == ["cross", "encoder", "decoder"]
     assert looks["encoder"].source == looks["encoder"].target == looks["cross"].source
     assert looks["decoder"].target == looks["cross"].target
@@ -111,7 +111,7 @@ def test_the_hypothesis_that_won_the_beam_is_the_one_traced_and_scores_the_same(
 def test_a_language_model_goes_on_and_what_it_wrote_is_traced(explained):
     run = explained("language")
     written = run.task.answer(run.model, ["the book and"])[0]
-    trace = trace_all(run, "the book and", go_on=True).looks["self"]
+    trace = trace_all(run, "the book and", go_on=True).attention["self"]
     assert list(trace.ids[-len(written.ids) :]) == list(written.ids)
     assert np.triu(trace.weights, k=1).max() < 1e-7
     with pytest.raises(UsageError, match="only a language model goes on"):
@@ -119,7 +119,7 @@ def test_a_language_model_goes_on_and_what_it_wrote_is_traced(explained):
 
 
 def test_a_pool_that_looks_is_a_stack_of_its_own(explained):
-    looks = trace_all(explained("pool"), TEXT).looks
+    looks = trace_all(explained("pool"), TEXT).attention
     assert list(looks) == ["self", "pool"]
     assert looks["pool"].weights.shape[:3] == (1, 1, 1) and looks["pool"].target == ("hop 1",)
     np.testing.assert_allclose(looks["pool"].weights.sum(), 1.0, rtol=1e-5)
@@ -141,5 +141,5 @@ def test_hiding_the_sink_takes_its_columns_and_says_what_is_left():
 def test_a_text_without_special_tokens_has_its_first_word_for_a_sink(explained):
     trace = trace_all(explained("label"), TEXT).main
     assert trace.sinks == (0, len(trace.source) - 1)
-    decoder = trace_all(explained("translation"), "eins zwei", "two one").looks["decoder"]
+    decoder = trace_all(explained("translation"), "eins zwei", "two one").attention["decoder"]
     assert decoder.sinks == (0,)

@@ -17,10 +17,10 @@ TEXT = "the book and the plot are fine"
 def test_a_text_is_explained_by_a_run_its_folder_or_its_model_alike(explained):
     run = explained("label")
     found = [
-        regard.explain(given, TEXT, reading="occlusion", layer=1)
+        regard.explain(given, TEXT, attribution="occlusion", head="1.mean")
         for given in (run, run.folder, str(run.folder))
     ]
-    found.append(regard.load(run.folder).explain(TEXT, reading="occlusion", layer=1))
+    found.append(regard.load(run.folder).explain(TEXT, attribution="occlusion", head="1.mean"))
     assert [each.as_json() for each in found[1:]] == [found[0].as_json()] * 3
     assert found[0].answer in ("good", "bad")
 

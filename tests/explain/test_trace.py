@@ -1,9 +1,15 @@
-"""A trace shows the equation's own weights, of every head, word for word."""
+"""A trace holds the equation's own weights, of every head, word for word."""
 
 import numpy as np
 import pytest
 
-from regard.explain.alignment import Gold, Look, agreement, strongest, words_between_spaces
+from regard.explain.alignment import (
+    Gold,
+    MapIndex,
+    find_strongest,
+    group_by_spaces,
+    measure_agreement,
+)
 from regard.explain.trace import Trace, trace_translation
 from regard.recipe.load import make
 from regard.report.run import report_data
@@ -33,14 +39,14 @@ def run(tmp_path_factory):
         return train(recipe, folder / "run")
 
 
-def test_every_layer_and_head_is_there_and_every_row_is_a_whole_look(run):
+def test_every_layer_and_head_is_there_and_every_row_sums_to_one(run):
     trace = trace_translation(run, "eins zwei", "two one")
     assert trace.weights.shape == (2, 3, len(trace.target), len(trace.source))
     assert trace.source[-1] == trace.target[-1] == "</s>"
     np.testing.assert_allclose(trace.weights.sum(-1), 1.0, rtol=1e-5)
 
 
-def test_words_are_whole_and_their_looks_still_sum_to_one(run):
+def test_words_are_whole_and_their_rows_still_sum_to_one(run):
     words = trace_translation(run, "eins zwei", "two one").by_words()
     assert [word.strip("▁") for word in words.source] == ["eins", "zwei", "</s>"]
     assert [word.strip("▁") for word in words.target] == ["two", "one", "</s>"]
@@ -57,7 +63,7 @@ def test_a_translation_never_seen_in_training_can_be_traced(run):
     assert trace_translation(run, "eins", "Qüx 日本").weights.any()
 
 
-def test_merging_sums_over_what_is_looked_at_and_averages_over_who_looks():
+def test_merging_sums_over_source_pieces_and_averages_over_target_pieces():
     weights = np.array([[[[0.5, 0.25, 0.25], [0.1, 0.3, 0.6]]]], dtype=np.float32)
     pieces = (slice(0, 2), slice(2, 3))
     merged = Trace(("▁a", "b", "</s>"), ("▁x", "y"), weights, pieces, (slice(0, 2),)).by_words()
@@ -67,27 +73,27 @@ def test_merging_sums_over_what_is_looked_at_and_averages_over_who_looks():
 
 def test_words_between_spaces_leave_punctuation_and_the_end_aside():
     tokens = ("▁Der", "▁Hu", "nd", ",", "▁-", "</s>")
-    assert words_between_spaces(tokens) == [[0], [1, 2], [4]]
+    assert group_by_spaces(tokens) == [[0], [1, 2], [4]]
 
 
-def test_the_strongest_look_of_a_word_is_found_over_its_pieces():
+def test_the_strongest_weight_of_a_word_is_found_over_its_pieces():
     tokens = ("▁a", "▁b", "c", "</s>")
     rows = [[0.4, 0.3, 0.25, 0.05], [0.5, 0.2, 0.2, 0.1], [0.1, 0.1, 0.1, 0.7]]
     weights = np.array(rows, dtype=np.float32)
     trace = Trace(tokens, ("▁x", "▁y", "</s>"), weights[None, None], (), ())
-    assert strongest(weights, trace) == [1, 0]
+    assert find_strongest(weights, trace) == [1, 0]
 
 
-def test_agreement_counts_content_words_by_a_look_chosen_elsewhere(run, monkeypatch):
+def test_agreement_counts_content_words_by_a_head_chosen_elsewhere(run, monkeypatch):
     golds = [Gold("eins zwei", "two one", ((0, 1), (1, 0)), (0, 1))]
     right = np.zeros((2, 3, 3, 3), dtype=np.float32)
-    right[..., 0] = 0.9  # every other head looks at the first word, whatever it writes
+    right[..., 0] = 0.9  # every other head attends to the first word, whatever it writes
     right[1, 2] = [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
     fixed = Trace(("▁eins", "▁zwei", "</s>"), ("▁two", "▁one", "</s>"), right, (), ())
     monkeypatch.setattr("regard.explain.alignment.trace_translation", lambda *_: fixed)
-    found = agreement(run, golds, golds)
-    assert found == (Look(1, 2), 1.0, 2)
-    assert found.look.name == "layer 2, head 3"
+    found = measure_agreement(run, golds, golds)
+    assert found == (MapIndex(1, 2), 1.0, 2)
+    assert found.map.name == "layer 2, head 3"
 
 
 def test_the_report_says_what_was_measured(run):

@@ -1,4 +1,4 @@
-"""Reports of every task: scores beside their baseline, curves by scale, looks of the body."""
+"""Reports of every task: scores beside their baseline, curves by scale, attention of the body."""
 
 import numpy as np
 import pytest
@@ -75,24 +75,26 @@ def test_scores_of_one_scale_share_a_panel_and_a_loss_has_its_own(run_of):
 
 
 @pytest.mark.parametrize("task", ["classification", "language-modelling", "masked-pretraining"])
-def test_the_looks_of_the_body_are_whole_and_every_head_is_there(run_of, task):
+def test_the_attention_of_the_body_is_whole_and_every_head_is_there(run_of, task):
     run = run_of(task)
     found = trace(run, "the book and the plot are fine")
-    assert found.own and found.weights.shape[:2] == (2, 3)
+    assert found.self_attention and found.weights.shape[:2] == (2, 3)
     np.testing.assert_allclose(found.weights.sum(-1), 1.0, rtol=1e-4)
     words = [word.replace("▁", "") for word in found.by_words().source]
     assert [word for word in words if word.isalpha()][:3] == ["the", "book", "and"]
     data = report_data(run)
-    assert (data.attention is None) == (not data.samples)  # texts too short to go on with show none
-    assert data.attention is None or (data.attention.own and len(data.attention.heads) == 7)
+    assert (data.attention is None) == (not data.samples)  # texts too short to go on with have none
+    assert data.attention is None or (
+        data.attention.self_attention and len(data.attention.heads) == 7
+    )
 
 
-def test_a_causal_body_never_looks_ahead(run_of):
+def test_a_causal_body_never_attends_ahead(run_of):
     weights = trace(run_of("language-modelling"), "the book is fine").weights
     assert np.triu(weights, k=1).max() < 1e-7
 
 
-def test_what_was_listened_to_is_left_as_it_was(run_of):
+def test_tracing_leaves_no_hooks(run_of):
     run = run_of("classification")
     trace(run, "the book is fine")
     assert not any(part._forward_pre_hooks for part in run.model.modules())
@@ -109,7 +111,7 @@ def test_a_report_is_written_and_sealed_for_every_task(run_of):
 def test_without_attention_there_is_a_report_but_nothing_to_explain(run_of):
     run = run_of("classification", mixer={"kind": "recurrent"}, position={"kind": "none"})
     assert report_data(run).attention is None
-    with pytest.raises(UsageError, match="mixes by recurrent"):
+    with pytest.raises(UsageError, match="mixer of this model is recurrent"):
         trace(run, "the book is fine")
 
 
@@ -118,6 +120,6 @@ def test_only_a_sequence_to_sequence_task_takes_a_target(run_of):
         trace(run_of("classification"), "the book", "good")
 
 
-def test_a_text_longer_than_a_window_is_told(run_of):
+def test_a_text_longer_than_a_window_is_refused(run_of):
     with pytest.raises(UsageError, match="at once"):
         trace(run_of("language-modelling"), "the book " * 50)

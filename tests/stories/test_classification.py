@@ -188,7 +188,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(fresh, monkeypatch):
 
 def test_init_chooses_for_labels_and_check_counts_them(fresh, capsys, said):
     out = fresh / "mine.toml"
-    call = ["init", "classification", "--data", str(fresh / "train.jsonl"), "--out", str(out)]
+    call = ["init", "classification", "--data", str(fresh / "train.jsonl"), "--output", str(out)]
     assert main(call) == 0
     assert 'task = "classification"' in out.read_text() and "# Chosen: " in out.read_text()
     capsys.readouterr()
@@ -210,7 +210,7 @@ def test_several_labels_per_text_are_read_learned_and_told(fresh, capsys, said, 
     (fresh / "train.jsonl").write_text("\n".join(rows))
     (fresh / "valid.jsonl").write_text("\n".join(rows[:31]))
     out = fresh / "many.toml"
-    call = ["init", "classification", "--data", str(fresh / "train.jsonl"), "--out", str(out)]
+    call = ["init", "classification", "--data", str(fresh / "train.jsonl"), "--output", str(out)]
     assert main(call) == 0 and 'label_separator = "|"' in out.read_text()
     several = ["--set", "data.label_separator=|"]
     capsys.readouterr()

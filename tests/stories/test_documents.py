@@ -120,7 +120,7 @@ def test_it_learns_and_answers(home, said):
 def test_the_document_is_drawn_with_its_faithfulness(home, capsys, said):
     html, svg = home / "asked.html", home / "asked.svg"
     call = ["explain", str(home / "run"), ASKED]
-    assert main([*call, "--html", str(html), "--svg", str(svg)]) == 0
+    assert main([*call, "--output", str(html), "--output", str(svg)]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "Faithfulness. Without the 2 words ranked highest 'neg' goes from" in shown
     assert "Faithfulness" in html.read_text() and "Faithfulness" in svg.read_text()
@@ -128,7 +128,7 @@ def test_the_document_is_drawn_with_its_faithfulness(home, capsys, said):
     told = said()
     assert told["answer"] == "neg" and told["faithfulness"]["sentence"] in shown
     assert told["faithfulness"]["comprehensiveness"].keys() == {"top", "random", "low", "high"}
-    assert told["reading"]["name"] == "weights" and told["reading"]["answers"] == ["neg"]
+    assert told["attribution"]["name"] == "weights" and told["attribution"]["answers"] == ["neg"]
     words = [word for one in told["views"][0]["sentences"] for word in one["words"]]
     assert "".join(words) == ASKED.replace(" ", "")
     if "han" in home.name or "context" in home.name:
@@ -143,22 +143,24 @@ def test_the_document_is_drawn_with_its_faithfulness(home, capsys, said):
         assert np.diag(told["overlap"]) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("reading", ["gradient", "integrated", "occlusion"])
-def test_other_readings_score_the_same_words_in_their_order(home, said, reading):
-    assert main(["explain", str(home / "run"), ASKED, "--reading", reading, "--json"]) == 0
+@pytest.mark.parametrize("name", ["gradient", "integrated-gradients", "occlusion"])
+def test_other_attributions_score_the_same_words_in_their_order(home, said, name):
+    assert main(["explain", str(home / "run"), ASKED, "--attribution", name, "--json"]) == 0
     told = said()
-    assert told["reading"]["name"] == reading and told["views"]
-    scored = dict(enumerate(told["reading"]["scores"][0]))
-    words = [word for word in told["reading"]["words"] if not word.startswith("[")]
+    assert told["attribution"]["name"] == name and told["views"]
+    scored = dict(enumerate(told["attribution"]["scores"][0]))
+    words = [word for word in told["attribution"]["words"] if not word.startswith("[")]
     assert "".join(words) == ASKED.replace(" ", "") and any(scored.values())
-    assert all(scored[n] == 0 for n, word in enumerate(told["reading"]["words"]) if word[0] == "[")
+    assert all(
+        scored[n] == 0 for n, word in enumerate(told["attribution"]["words"]) if word[0] == "["
+    )
 
 
-def test_rollout_needs_layers_that_look_at_the_same_words(home, refused):
+def test_rollout_needs_layers_over_the_same_words(home, refused):
     if "hops" in home.name:
-        pytest.skip("its one look is at the words")
+        pytest.skip("its attention is over the words")
     refused(
-        2, ["explain", str(home / "run"), ASKED, "--reading", "rollout"], "sentences one by one"
+        2, ["explain", str(home / "run"), ASKED, "--attribution", "rollout"], "sentences one by one"
     )
 
 
@@ -178,7 +180,7 @@ def test_or_answered_with_a_blank_and_never_drawn(home, capsys, refused):
     assert main(["predict", str(home / "run"), "--input", str(home / "lines")]) == 0
     first, blank, last = capsys.readouterr().out.splitlines()
     assert first == last and blank == ""
-    refused(2, ["explain", str(home / "run"), "  "], "a text to look at", "empty")
+    refused(2, ["explain", str(home / "run"), "  "], "a text to explain", "empty")
 
 
 def test_one_sentence_of_ten_thousand_words(home, said, refused):

@@ -1,4 +1,4 @@
-"""A run is explained: every reading, every picture, and every wrong turn."""
+"""A run is explained: every attribution, every picture, and every wrong call."""
 
 import json
 import sys
@@ -77,61 +77,71 @@ def said(capsys, call):
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("reading", ["weights", "rollout", "gradient", "integrated", "occlusion"])
-def test_the_json_keeps_its_names_for_every_reading(home, capsys, reading):
-    told = said(capsys, ["explain", str(home / "attention"), TEXT, "--reading", reading])
+@pytest.mark.parametrize(
+    "name", ["weights", "rollout", "gradient", "integrated-gradients", "occlusion"]
+)
+def test_the_json_keeps_its_names_for_every_attribution(home, capsys, name):
+    told = said(capsys, ["explain", str(home / "attention"), TEXT, "--attribution", name])
     assert told["tokens"] == told["source"] == ["[CLS]", *TEXT.split(), "[SEP]"]
     assert (told["layers"], told["heads"]) == (2, 3)
     assert np.asarray(told["weights"]).shape == (2, 3, 8, 8)
-    assert told["reading"]["name"] == reading and len(told["reading"]["scores"][0]) == 8
+    assert told["attribution"]["name"] == name and len(told["attribution"]["scores"][0]) == 8
     figures = told["faithfulness"]
     assert figures["comprehensiveness"].keys() == {"top", "random", "low", "high"}
     assert isinstance(figures["faithful"], bool) and figures["sentence"].count("%") >= 4
 
 
 def test_what_decides_is_found(home, capsys):
-    told = said(capsys, ["explain", str(home / "attention"), TEXT, "--reading", "occlusion"])
-    words, scores = told["reading"]["words"], np.abs(told["reading"]["scores"][0])
+    told = said(capsys, ["explain", str(home / "attention"), TEXT, "--attribution", "occlusion"])
+    words, scores = told["attribution"]["words"], np.abs(told["attribution"]["scores"][0])
     assert words[int(scores.argmax())] == "lovely"
-    other = ["--reading", "occlusion", "--label", EVIL_LABEL]
+    other = ["--attribution", "occlusion", "--label", EVIL_LABEL]
     turned = said(capsys, ["explain", str(home / "attention"), TEXT, *other])
-    assert turned["reading"]["answers"] == [EVIL_LABEL]
+    assert turned["attribution"]["answers"] == [EVIL_LABEL]
     best = int(scores.argmax())
-    assert turned["reading"]["scores"][0][best] * told["reading"]["scores"][0][best] < 0
+    assert turned["attribution"]["scores"][0][best] * told["attribution"]["scores"][0][best] < 0
 
 
-def test_layer_head_mean_pieces_and_sink_are_what_was_asked(home, capsys):
+def test_head_mean_pieces_and_sinks_are_what_was_asked(home, capsys):
     call = ["explain", str(home / "attention"), TEXT]
-    told = said(capsys, [*call, "--layer", "1", "--head", "3"])
+    told = said(capsys, [*call, "--head", "1.3"])
     assert told["shown"] == {"layer": 1, "head": 3}
-    assert said(capsys, [*call, "--mean"])["shown"] == {"layer": 2, "head": None}
-    hidden = said(capsys, [*call, "--hide-sink", "--renormalise"])
+    assert said(capsys, [*call, "--head", "self.1.3"])["shown"] == told["shown"]
+    assert said(capsys, [*call, "--head", "1.mean"])["shown"] == {"layer": 1, "head": None}
+    assert said(capsys, [*call, "--head", "mean"])["shown"] == {"layer": 2, "head": None}
+    assert said(capsys, [*call, "--head", "self"])["shown"]["layer"] == 2
+    rest = said(capsys, [*call, "--sinks", "hide"])
+    assert "[CLS]" not in rest["tokens"] and np.min(np.sum(rest["weights"], axis=-1)) < 0.99
+    hidden = said(capsys, [*call, "--sinks", "renormalise"])
     assert "[CLS]" not in hidden["tokens"] and any("hidden" in note for note in hidden["notes"])
     np.testing.assert_allclose(np.sum(hidden["weights"], axis=-1), 1.0, rtol=1e-4)
     pieces = said(capsys, [*call, "--pieces"])
     assert len(pieces["tokens"]) >= len(told["tokens"]) and pieces["notes"] == []
 
 
-def test_the_terminal_shows_heads_small_one_large_and_the_reading(home, capsys):
+def test_the_terminal_shows_heads_small_one_large_and_the_attribution(home, capsys):
     assert main(["explain", str(home / "attention"), TEXT]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("pos\n") and "all heads" in shown and "layer 2, head" in shown
-    assert "Reading by weights" in shown and "Without the 1 word ranked highest" in shown
+    assert (
+        "Attribution by attention weights" in shown and "Without the 1 word ranked highest" in shown
+    )
     assert "\x1b" not in shown and "mean over heads" not in shown
 
 
 def test_a_language_model_goes_on_and_is_explained(home, capsys):
     told = said(capsys, ["explain", str(home / "language"), "the film", "--continue"])
-    assert len(told["source"]) > 3 and told["reading"]["answers"]
+    assert len(told["source"]) > 3 and told["attribution"]["answers"]
     plain = said(
-        capsys, ["explain", str(home / "language"), "the film was fine", "--reading", "gradient"]
+        capsys,
+        ["explain", str(home / "language"), "the film was fine", "--attribution", "gradient"],
     )
-    assert plain["reading"]["answers"] == ["fine"]
+    assert plain["attribution"]["answers"] == ["fine"]
 
 
 def test_hostile_text_and_labels_are_shown_and_nothing_else(home, capsys, tmp_path):
     files = {name: tmp_path / f"a.{name}" for name in ("html", "svg")}
-    more = [word for name, file in files.items() for word in (f"--{name}", str(file))]
+    more = [word for file in files.values() for word in ("--output", str(file))]
     call = ["explain", str(home / "attention"), HOSTILE, "--label", EVIL_LABEL]
     assert main([*call, *more]) == 0
     shown = capsys.readouterr().out
@@ -144,23 +154,35 @@ def test_hostile_text_and_labels_are_shown_and_nothing_else(home, capsys, tmp_pa
     assert main([*call, *more]) == 2  # nothing is overwritten
 
 
-def test_without_attention_other_readings_work_and_looks_are_refused(
+def test_without_attention_other_attributions_work_and_maps_are_refused(
     home, capsys, tmp_path, refused
 ):
     run = str(home / "recurrent")
-    refused(2, ["explain", run, TEXT], "mixes by recurrent", "--reading gradient")
-    refused(2, ["explain", run, TEXT, "--reading", "rollout"], "mixes by recurrent")
-    refused(2, ["explain", run, "--heads", "valid"], "mixes by recurrent")
-    for reading in ("gradient", "integrated", "occlusion"):
-        page = tmp_path / f"{reading}.html"
-        told = said(capsys, ["explain", run, TEXT, "--reading", reading, "--html", str(page)])
-        assert told["reading"]["name"] == reading and told["stack"] is None
+    refused(2, ["explain", run, TEXT], "mixer of this model is recurrent", "--attribution gradient")
+    refused(
+        2, ["explain", run, TEXT, "--attribution", "rollout"], "mixer of this model is recurrent"
+    )
+    refused(2, ["heads", run, "--split", "valid"], "mixer of this model is recurrent")
+    for name in ("gradient", "integrated-gradients", "occlusion"):
+        page = tmp_path / f"{name}.html"
+        told = said(capsys, ["explain", run, TEXT, "--attribution", name, "--output", str(page)])
+        assert told["attribution"]["name"] == name and told["stack"] is None
         assert "Faithfulness" in page.read_text() and "<script" not in page.read_text()
     assert (
-        main(["explain", run, TEXT, "--reading", "occlusion", "--svg", str(tmp_path / "a.svg")])
+        main(
+            [
+                "explain",
+                run,
+                TEXT,
+                "--attribution",
+                "occlusion",
+                "--output",
+                str(tmp_path / "a.svg"),
+            ]
+        )
         == 0
     )
-    assert "Reading by occlusion" in capsys.readouterr().out
+    assert "Attribution by occlusion" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -168,59 +190,66 @@ def test_without_attention_other_readings_work_and_looks_are_refused(
     [
         ([" \n "], ["empty"]),
         ([""], ["empty"]),
-        ([TEXT, "--reading", "magic"], ["weights, rollout", "'magic'"]),
-        ([TEXT, "--layer", "3"], ["counted from 1", "has 2"]),
-        ([TEXT, "--head", "0"], ["counted from 1", "has 3"]),
-        ([TEXT, "--head", "1", "--mean"], ["both --mean and --head"]),
-        ([TEXT, "--stack", "cross"], ["self", "'cross'"]),
+        ([TEXT, "--attribution", "magic"], ["weights, rollout", "'magic'"]),
+        ([TEXT, "--head", "3.1"], ["layer", "counted from 1", "has 2"]),
+        ([TEXT, "--head", "2.0"], ["head", "counted from 1", "has 3"]),
+        ([TEXT, "--head", "2"], ["LAYER.HEAD", "'2'", "--head 2.3"]),
+        ([TEXT, "--head", "1.2.3"], ["LAYER.HEAD", "'1.2.3'"]),
+        ([TEXT, "--head", ""], ["LAYER.HEAD", "''"]),
+        ([TEXT, "--head", "self.mean.2"], ["LAYER.HEAD", "'self.mean.2'"]),
+        ([TEXT, "--head", "cross"], ["self", "'cross'"]),
+        ([TEXT, "--sinks", "drop"], ["keep, hide, renormalise", "'drop'"]),
+        ([TEXT, "--output", "a.pdf"], [".html, .svg, .png", "a.pdf"]),
         ([TEXT, "--label", "meh"], ["'meh'", "pos"]),
         ([TEXT, "--target", "x"], ["only a sequence-to-sequence task"]),
         ([TEXT, "--continue"], ["only a language model"]),
-        ([], ["there must be a text"]),
-        ([TEXT, "--heads", "valid"], ["Leave the text out"]),
+        ([], ["Missing argument", "text"]),
     ],
 )
-def test_wrong_calls_are_told_in_two_lines(home, more, words, refused):
+def test_wrong_calls_are_refused_in_two_lines(home, more, words, refused):
     refused(2, ["explain", str(home / "attention"), *more], *words)
 
 
-def test_a_text_longer_than_the_positions_is_told(home, refused):
+def test_a_text_longer_than_the_positions_is_refused(home, refused):
     call = ["explain", str(home / "language"), "the film " * 40]
     refused(2, call, "at once", "24", "part of the text")
 
 
-def test_half_a_surrogate_pair_is_told(home, refused):
+def test_half_a_surrogate_pair_is_refused(home, refused):
     refused(1, ["explain", str(home / "attention"), "a \ud800 b"], "Unicode")
 
 
 def test_a_png_needs_its_extra(home, tmp_path, monkeypatch, refused):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    call = ["explain", str(home / "attention"), TEXT, "--png", str(tmp_path / "a.png")]
+    call = ["explain", str(home / "attention"), TEXT, "--output", str(tmp_path / "a.png")]
     refused(2, call, "extra png", "pip install 'regard[png]'")
 
 
 def test_a_png_is_drawn_without_style_variables(home, tmp_path):
     pytest.importorskip("resvg_py")
     file = tmp_path / "a.png"
-    assert main(["explain", str(home / "attention"), TEXT, "--png", str(file)]) == 0
+    assert main(["explain", str(home / "attention"), TEXT, "--output", str(file)]) == 0
     assert file.read_bytes().startswith(b"\x89PNG")
 
 
 def test_heads_are_analysed_to_a_page_and_to_json(home, capsys, tmp_path):
     page = tmp_path / "heads.html"
-    call = ["explain", str(home / "attention"), "--heads", str(home / "a.tsv"), "--html", str(page)]
-    told = said(capsys, call)
+    call = ["heads", str(home / "attention"), "--data", str(home / "a.tsv")]
+    told = said(capsys, [*call, "--output", str(page)])
     assert len(told["heads"]) == 6 and told["metric"] == "accuracy"
     assert told["pruning"]["least_important_first"][0] > 0.9
-    assert "heads dropped" in page.read_text() and "<script" not in page.read_text()
+    assert told["pruning"]["pruned"] == list(range(7))
+    assert main(call) == 0 and "6 pruned" in capsys.readouterr().out
+    assert main([*call, "--output", str(page)]) == 2  # nothing is overwritten
+    assert "heads pruned" in page.read_text() and "<script" not in page.read_text()
 
 
 def test_python_gives_the_same_and_draws_itself(home):
     import regard
 
-    found = regard.load(home / "attention").explain(TEXT, reading="gradient", layer=1, head=2)
+    found = regard.load(home / "attention").explain(TEXT, attribution="gradient", head="1.2")
     assert found.tokens[0] == "[CLS]" and found.weights.shape == (2, 3, 8, 8)
-    assert found.faithfulness is not None and found.reading.name == "gradient"
+    assert found.faithfulness is not None and found.attribution.name == "gradient"
     drawn = found._repr_html_()
     assert drawn.startswith("<iframe sandbox") and drawn.count("<") == 2  # all else is escaped
     assert found.svg().startswith("<svg") and found.html().startswith("<!doctype html>")

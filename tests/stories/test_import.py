@@ -104,7 +104,13 @@ def test_it_gives_vectors_without_training(home, said, capsys):
 
 
 def test_a_corpus_is_indexed_and_searched_without_training(fresh, said):
-    call = ["index", str(fresh / "imported"), str(fresh / "docs.txt"), "--out", str(fresh / "ix")]
+    call = [
+        "index",
+        str(fresh / "imported"),
+        str(fresh / "docs.txt"),
+        "--output",
+        str(fresh / "ix"),
+    ]
     assert main([*call, "--json"]) == 0
     assert said()["width"] == 14
     query = ["search", str(fresh / "ix"), "The ship sails.", "--by", "dense", "--json"]

@@ -160,7 +160,14 @@ def test_wrong_texts_are_refused_in_two_lines(fresh, refused):
 def test_init_writes_a_recipe_that_trains(fresh, said):
     (fresh / "plays.txt").write_text("\n".join(verses()) * 30)
     recipe = fresh / "own.toml"
-    call = ["init", "language-modelling", "--data", str(fresh / "plays.txt"), "--out", str(recipe)]
+    call = [
+        "init",
+        "language-modelling",
+        "--data",
+        str(fresh / "plays.txt"),
+        "--output",
+        str(recipe),
+    ]
     assert main([*call, "--json"]) == 0
     assert "text.tokenizer" in said()["reasons"]
     small = ["training.budget=2 steps", "training.evaluations=1", "training.threads=1"]

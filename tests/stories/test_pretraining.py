@@ -113,7 +113,7 @@ def _stop_after(monkeypatch, steps):
 
 def test_a_suggested_recipe_is_complete_and_its_reasons_belong_to_it(home, capsys):
     out = home / "suggested.toml"
-    call = ["init", "masked-pretraining", "--data", str(home / "text.txt"), "--out", str(out)]
+    call = ["init", "masked-pretraining", "--data", str(home / "text.txt"), "--output", str(out)]
     assert main([*call, "--json"]) == 0
     reasons = json.loads(capsys.readouterr().out)["reasons"]
     assert "60 documents" in reasons["model.width"]

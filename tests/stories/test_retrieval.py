@@ -81,7 +81,7 @@ def home(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REGARD_CACHE", str(folder / "cache"))
         assert main([*train(folder, "run"), "--json"]) == 0
-    call = ["index", str(folder / "run"), str(folder / "corpus"), "--out", str(folder / "index")]
+    call = ["index", str(folder / "run"), str(folder / "corpus"), "--output", str(folder / "index")]
     assert main(call) == 0
     return folder
 
@@ -149,7 +149,9 @@ def test_a_full_disk_leaves_no_index_and_is_told(home, tmp_path, monkeypatch, re
 
     monkeypatch.setattr("safetensors.numpy.save_file", full)
     out = tmp_path / "words"
-    refused(74, ["index", str(home / "corpus"), "--words-only", "--out", str(out)], "disk is full")
+    refused(
+        74, ["index", str(home / "corpus"), "--words-only", "--output", str(out)], "disk is full"
+    )
     assert not out.exists()
 
 
@@ -157,12 +159,12 @@ def test_wrong_searches_are_refused(home, tmp_path, refused):
     refused(2, ["search", str(home), "boat"], "no index")
     refused(2, ["search", str(home / "index"), "boat", "--by", "magic"], "'magic'")
     refused(2, ["search", str(home / "index"), "boat", "--share", "2"], "0 to 1")
-    place = [str(home / "corpus"), "--words-only", "--out", str(tmp_path / "words")]
+    place = [str(home / "corpus"), "--words-only", "--output", str(tmp_path / "words")]
     assert main(["index", *place]) == 0
     refused(2, ["search", str(tmp_path / "words"), "boat", "--by", "dense"], "words alone")
     refused(2, ["index", *place], "nothing is overwritten")
-    refused(2, ["index", str(home / "corpus"), "--out", str(tmp_path / "x")], "a run and a")
-    gone = ["index", str(home / "gone"), "--words-only", "--out", str(tmp_path / "y")]
+    refused(2, ["index", str(home / "corpus"), "--output", str(tmp_path / "x")], "a run and a")
+    gone = ["index", str(home / "gone"), "--words-only", "--output", str(tmp_path / "y")]
     refused(2, gone, "gone")
     assert not (tmp_path / "y").exists()
 
@@ -184,7 +186,7 @@ def test_an_index_stands_alone(home, tmp_path, said):
 
 def test_an_approximate_index_finds_the_same(home, tmp_path, said):
     pytest.importorskip("usearch", reason="usearch is not installed")
-    call = ["index", str(home / "run"), str(home / "corpus"), "--out", str(tmp_path / "near")]
+    call = ["index", str(home / "run"), str(home / "corpus"), "--output", str(tmp_path / "near")]
     assert main([*call, "--approximate", "--json"]) == 0
     assert said()["approximate"]
     found = []
@@ -197,7 +199,7 @@ def test_an_approximate_index_finds_the_same(home, tmp_path, said):
 
 def test_without_the_package_an_approximate_index_is_refused(home, tmp_path, monkeypatch, refused):
     monkeypatch.setattr("regard.inference.search.approximate.find_spec", lambda name: None)
-    call = ["index", str(home / "run"), str(home / "corpus"), "--out", str(tmp_path / "near")]
+    call = ["index", str(home / "run"), str(home / "corpus"), "--output", str(tmp_path / "near")]
     refused(2, [*call, "--approximate"], "usearch", "regard[search]")
     assert not (tmp_path / "near").exists()
 
@@ -318,12 +320,19 @@ def test_pairs_in_a_file_and_documents_in_plain_text_serve_too(fresh, capsys, sa
 
 def test_init_looks_at_a_folder(fresh, refused):
     out = fresh / "mine.toml"
-    assert main(["init", "retrieval", "--data", str(fresh / "corpus"), "--out", str(out)]) == 0
+    assert main(["init", "retrieval", "--data", str(fresh / "corpus"), "--output", str(out)]) == 0
     written = out.read_text()
     assert 'pairs = ["crops", "title"]' in written and "47 documents" in written
     assert main(["check", str(out)]) == 0
     (fresh / "nothing").mkdir()
-    call = ["init", "retrieval", "--data", str(fresh / "nothing"), "--out", str(fresh / "b.toml")]
+    call = [
+        "init",
+        "retrieval",
+        "--data",
+        str(fresh / "nothing"),
+        "--output",
+        str(fresh / "b.toml"),
+    ]
     refused(2, call, "no corpus.jsonl")
 
 

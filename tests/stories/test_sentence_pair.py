@@ -93,7 +93,7 @@ def test_init_tells_labels_from_scores(fresh, capsys):
     (fresh / "scores.tsv").write_text("".join(rows))
     for name, scores in (("train", "false"), ("scores", "true")):
         out = fresh / f"{name}.toml"
-        call = ["init", "sentence-pair", "--data", str(fresh / f"{name}.tsv"), "--out", str(out)]
+        call = ["init", "sentence-pair", "--data", str(fresh / f"{name}.tsv"), "--output", str(out)]
         assert main(call) == 0
         assert f"scores = {scores}" in out.read_text()
         assert main(["check", str(out)]) == 0

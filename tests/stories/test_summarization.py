@@ -111,7 +111,7 @@ def test_answers_are_short_and_documents_are_cut_as_in_training(home, said):
 
 def test_init_writes_a_recipe_that_check_and_train_take(fresh, capsys, said):
     call = ["init", "summarization", "--data", str(fresh / "train.jsonl")]
-    assert main([*call, "--out", str(fresh / "my.toml")]) == 0
+    assert main([*call, "--output", str(fresh / "my.toml")]) == 0
     text = (fresh / "my.toml").read_text()
     assert "copying = true" in text and "# Chosen: " in text
     capsys.readouterr()

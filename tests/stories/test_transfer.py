@@ -114,7 +114,7 @@ def test_a_look_before_the_first_step_is_in_the_journal(home):
 
 def test_runs_are_compared_and_the_page_needs_nothing(home, capsys):
     runs = [str(home / name) for name in ("warm-1", "warm-2", "frozen-1")]
-    told = said(capsys, ["compare", *runs, "--html", str(home / "compared.html")])
+    told = said(capsys, ["compare", *runs, "--output", str(home / "compared.html")])
     names = [group["name"] for group in told["groups"]]
     assert names == ["model.start.freeze false", "model.start.freeze true"]
     assert told["groups"][0]["seeds"] == [1, 2] and told["count"] == 28
@@ -137,18 +137,19 @@ def test_one_run_still_has_its_row(home, capsys):
     [
         (["compare", "{home}/nowhere"], 2, "is no run folder"),
         (["compare", "{home}/lm", "{home}/warm-1"], 2, "one task"),
-        (["compare", "{home}/warm-1", "--html", "{home}/lm.toml"], 2, "nothing is overwritten"),
+        (["compare", "{home}/warm-1", "--output", "{home}/page.html"], 2, "nothing is overwritten"),
     ],
 )
-def test_wrong_calls_are_told(home, capsys, arguments, code, word):
+def test_wrong_calls_are_refused(home, capsys, arguments, code, word):
+    (home / "page.html").touch()
     assert main([part.format(home=home) for part in arguments]) == code
     assert word in capsys.readouterr().err
 
 
-def test_every_kind_of_model_shows_where_it_looked(home, capsys, tmp_path):
+def test_every_kind_of_model_shows_its_attention(home, capsys, tmp_path):
     for run in ("lm", "masked", "warm-1", "both-ways"):
-        files = {"--html": tmp_path / f"{run}.html", "--svg": tmp_path / f"{run}.svg"}
-        more = [word for option, file in files.items() for word in (option, str(file))]
+        page, picture = tmp_path / f"{run}.html", tmp_path / f"{run}.svg"
+        more = ["--output", str(page), "--output", str(picture)]
         told = said(capsys, ["explain", str(home / run), "the plot is fine", *more])
         assert told["layers"] == 2 and told["heads"] == 2
         assert told["source"] == told["target"] and "plot" in told["source"]
@@ -156,9 +157,7 @@ def test_every_kind_of_model_shows_where_it_looked(home, capsys, tmp_path):
         assert all(abs(sum(row) - 1) < 1e-4 for row in rows)
         causal = run in ("lm", "warm-1")
         assert (max(told["weights"][0][0][0][1:]) < 1e-6) == causal  # the first sees itself only
-        assert (
-            "<svg" in files["--svg"].read_text() and "it could see" in files["--html"].read_text()
-        )
+        assert "<svg" in picture.read_text() and "visible to it" in page.read_text()
     assert main(["explain", str(home / "warm-1"), "the plot is fine"]) == 0
     assert capsys.readouterr().out.split()[0] in ("good", "bad")
 
@@ -176,7 +175,16 @@ def test_init_writes_a_recipe_that_begins_from_a_run(home, capsys, tmp_path, mon
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(home)
     recipe = tmp_path / "own.toml"
-    call = ["init", "classification", "--data", "train.tsv", "--start", body, "--out", str(recipe)]
+    call = [
+        "init",
+        "classification",
+        "--data",
+        "train.tsv",
+        "--start",
+        body,
+        "--output",
+        str(recipe),
+    ]
     assert "model.start.run" in said(capsys, call)["reasons"]
     monkeypatch.chdir(tmp_path)  # a recipe finds what it names wherever it is called from
     assert main(["check", str(recipe)]) == 0
@@ -187,7 +195,7 @@ def test_init_writes_a_recipe_that_begins_from_a_run(home, capsys, tmp_path, mon
 
 def test_init_says_what_it_cannot_begin_from(home, capsys, tmp_path):
     data, out = str(home / "train.tsv"), tmp_path / "own.toml"
-    call = ["init", "classification", "--data", data, "--out", str(out), "--start"]
+    call = ["init", "classification", "--data", data, "--output", str(out), "--start"]
     assert main([*call, str(home / "nowhere")]) == 2
     assert "nowhere is no run folder" in capsys.readouterr().err
     assert not out.exists()

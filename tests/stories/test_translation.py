@@ -113,7 +113,7 @@ def test_answers_do_not_depend_on_their_neighbours(home):
 
 def test_init_writes_a_recipe_that_check_and_train_take(fresh, capsys, said, refused):
     files = ["--data", str(fresh / "train.de"), "--data", str(fresh / "train.en")]
-    assert main(["init", "translation", *files, "--out", str(fresh / "my.toml")]) == 0
+    assert main(["init", "translation", *files, "--output", str(fresh / "my.toml")]) == 0
     text = (fresh / "my.toml").read_text()
     assert "# Chosen: " in text and 'languages = ["de", "en"]' in text
     capsys.readouterr()
@@ -133,7 +133,7 @@ def test_init_writes_a_recipe_that_check_and_train_take(fresh, capsys, said, ref
     capsys.readouterr()
     refused(
         2,
-        ["init", "translation", *files, "--out", str(fresh / "my.toml")],
+        ["init", "translation", *files, "--output", str(fresh / "my.toml")],
         "my.toml exists",
     )
 
@@ -147,12 +147,12 @@ def test_a_translation_is_explained_in_the_terminal_as_a_page_and_as_numbers(
     assert told["source"] == ["Hund", "sieht", "Katze", ".", "</s>"]
     assert (told["layers"], told["heads"]) == (1, 2)
     assert len(told["weights"][0][1]) == len(told["target"])
-    pictures = ["--html", str(fresh / "look.html"), "--svg", str(fresh / "look.svg")]
+    pictures = ["--output", str(fresh / "map.html"), "--output", str(fresh / "map.svg")]
     assert main([*call, *pictures]) == 0
     assert "sieht" in capsys.readouterr().out
-    assert re.search(r"layer 1, head [12]", (fresh / "look.html").read_text())
-    assert (fresh / "look.svg").read_text().startswith("<svg")
-    refused(2, [*call, *pictures], "look.html exists")
+    assert re.search(r"layer 1, head [12]", (fresh / "map.html").read_text())
+    assert (fresh / "map.svg").read_text().startswith("<svg")
+    refused(2, [*call, *pictures], "map.html exists")
 
 
 def train(fresh, *more):

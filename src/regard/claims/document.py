@@ -14,7 +14,7 @@ Written by `regard claims --document docs/statements.md`; do not edit by hand.
 What five course documents (D0 to D4) and the papers behind them say, each statement with the way it
 is measured. `regard claims` measures the fast ones in under a minute, `regard claims --slow` trains
 small models for the others, `regard claims NAME` tells one at length, and
-`regard claims --html page.html` draws them all. A verdict is computed from figures and written
+`regard claims --output page.html` draws them all. A verdict is computed from figures and written
 nowhere: neither here nor in the code.
 
 | document | what it is about |

@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from regard.cli.account_screen import show_account, show_explanations, show_layers, show_papers
-from regard.cli.options import AsJson, Sets
+from regard.cli.options import AsJson, Page, Sets, check_new
 from regard.cli.screen import print_json
 from regard.cli.verbs import put
 from regard.errors import RegardError, UsageError
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from regard.account.facts import Facts, Load
     from regard.account.time import Pace
     from regard.recipe.recipe import Recipe
-
-Html = Annotated[Path | None, typer.Option(help="Write a page with curves against length.")]
 
 
 class _OfByDefault(TyperGroup):
@@ -35,7 +33,7 @@ What a recipe or a run costs, before any of it is spent; each verb takes --json.
 \b
 Examples:
     regard account scenes
-    regard account runs/mine --html cost.html
+    regard account runs/mine --output cost.html
     regard account layers --length 512 --width 256
     regard account audit 65M --width 512 --depth 6 --decoder-depth 6
 """
@@ -56,7 +54,7 @@ def of(
     timed: Annotated[
         bool, typer.Option("--time/--no-time", help="Take a few steps to time it.")
     ] = True,
-    html: Html = None,
+    output: Page = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what a recipe or a run costs: parameters by part, FLOPs, memory, time, and if it fits.
@@ -68,7 +66,7 @@ def of(
         regard account scenes
         regard account mine.toml --length 80 --set model.depth=6
         regard account transformer-base --no-time --json
-        regard account runs/mine --html cost.html
+        regard account runs/mine --output cost.html
 
     """
     from regard.account.fit import fit
@@ -76,14 +74,14 @@ def of(
     from regard.account.summary import account
     from regard.account.time import as_json as time_as_json
 
-    _free(html)
+    check_new(output, ".html")
     recipe, facts, load, pace = _found(source, sets, Wanted(length, data, timed))
     accounted = account(recipe, facts, load)
     fitting = fit(recipe, facts, load, memory_free())
-    if html is not None:
+    if output is not None:
         from regard.report.costs import account_page
 
-        html.write_text(account_page(source, recipe, accounted, pace), encoding="utf-8")
+        output.write_text(account_page(source, recipe, accounted, pace), encoding="utf-8")
     if not as_json:
         show_account(source, recipe.training.budget, accounted, pace, fitting)
         return
@@ -108,7 +106,7 @@ def layers(
     window: Annotated[
         int, typer.Option("--window", "-r", help="Positions restricted attention sees.")
     ] = 32,
-    html: Html = None,
+    output: Page = None,
     as_json: AsJson = False,
 ) -> None:
     """Set attention, recurrence and convolution side by side: exact multiply-adds of one layer.
@@ -118,18 +116,18 @@ def layers(
 
     Examples:
         regard account layers
-        regard account layers -n 100 -d 512 -k 5 -r 16 --html layers.html
+        regard account layers -n 100 -d 512 -k 5 -r 16 --output layers.html
 
     """
     from regard.account.layers import Size, crossovers, side_by_side
 
-    _free(html)
+    check_new(output, ".html")
     size = Size(length, width, kernel, window)
     costs, crossed = side_by_side(size), crossovers(size)
-    if html is not None:
+    if output is not None:
         from regard.report.costs import layers_page
 
-        html.write_text(layers_page(size), encoding="utf-8")
+        output.write_text(layers_page(size), encoding="utf-8")
     if as_json:
         rows = [cost._asdict() for cost in costs]
         print_json({**size._asdict(), "layers": rows, "crossovers": crossed})
@@ -255,11 +253,6 @@ def _is_there(recipe: "Recipe") -> bool:
     return all(
         name.startswith(WORLD) or Path(name).expanduser().exists() for name in recipe.data.train
     )
-
-
-def _free(file: Path | None) -> None:
-    if file is not None and file.exists():
-        raise UsageError(f"nothing is overwritten. {file} exists.", "Name another file.")
 
 
 def _published(total: str) -> Any:  # noqa: ANN401 - opened only when called

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import AsJson
+from regard.cli.options import AsJson, Page, check_new
 from regard.cli.screen import clean, console, print_json
-from regard.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,9 +26,7 @@ def claims(
         bool, typer.Option("--slow", help="Also train models for those that need it: 45 minutes.")
     ] = False,
     listed: Annotated[bool, typer.Option("--list", help="Only say what there is.")] = False,
-    html: Annotated[
-        Path | None, typer.Option(help="Write a page with a picture of every claim.")
-    ] = None,
+    output: Page = None,
     document: Annotated[
         Path | None, typer.Option(help="Write docs/statements.md anew to this file; nothing else.")
     ] = None,
@@ -44,7 +41,7 @@ def claims(
         regard claims
         regard claims scaling-keeps-gradients masks
         regard claims 52 --json
-        regard claims --slow --html claims.html
+        regard claims --slow --output claims.html
 
     """
     from regard.claims.registry import chosen
@@ -55,17 +52,16 @@ def claims(
 
         document.write_text(written(), encoding="utf-8")
         return 0
-    if html is not None and html.exists():
-        raise UsageError(f"nothing is overwritten. {html} exists.", "Name another file.")
+    check_new(output, ".html")
     asked = chosen(names) if names else list(every().values())
     if listed:
         _list(asked, as_json=as_json)
         return 0
     outcomes = _measured(asked, slow=slow, quiet=as_json)
-    if html is not None:
+    if output is not None:
         from regard.claims.page import claims_page
 
-        html.write_text(claims_page(outcomes), encoding="utf-8")
+        output.write_text(claims_page(outcomes), encoding="utf-8")
     if as_json:
         print_json([outcome.as_json() for outcome in outcomes])
     elif names:
@@ -151,7 +147,7 @@ def _sum_up(out: "Console", outcomes: "list[Outcome]", unmeasured: "list[Outcome
             style="dim",
             soft_wrap=True,
         )
-    out.print("one at length: regard claims NAME   ·   a page: --html claims.html", style="dim")
+    out.print("one at length: regard claims NAME   ·   a page: --output claims.html", style="dim")
 
 
 def _tell(outcome: "Outcome") -> None:

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import AsJson
+from regard.cli.options import AsJson, Page, check_new
 from regard.cli.screen import clean, print_json, print_text
-from regard.errors import UsageError
 
 if TYPE_CHECKING:
     from regard.inference.comparison import Comparison
@@ -15,9 +14,7 @@ if TYPE_CHECKING:
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Finished run folders, of one task.")],
-    html: Annotated[
-        Path | None, typer.Option(help="Write curves with bands over seeds to a new page.")
-    ] = None,
+    output: Page = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare runs: seeds grouped, mean and 95% interval, and whether a difference can be chance.
@@ -28,20 +25,19 @@ def compare(
 
     Examples:
         regard compare runs/small runs/large
-        regard compare runs/scratch-* runs/pretrained-* --html compared.html
+        regard compare runs/scratch-* runs/pretrained-* --output compared.html
         regard compare runs/mine-1 runs/mine-2 runs/mine-3 --json
 
     """
     from regard.inference.comparison import compare as compare_runs
     from regard.run import Run
 
-    if html is not None and html.exists():
-        raise UsageError(f"nothing is overwritten. {html} exists.", "Name another file.")
+    check_new(output, ".html")
     compared = compare_runs([Run(run) for run in runs])
-    if html is not None:
+    if output is not None:
         from regard.report.comparison import comparison_page
 
-        html.write_text(comparison_page(compared), encoding="utf-8")
+        output.write_text(comparison_page(compared), encoding="utf-8")
     if as_json:
         print_json(compared.as_json())
     else:

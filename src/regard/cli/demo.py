@@ -11,11 +11,12 @@ import regard
 from regard.cli.progress import TrainingScreen
 from regard.cli.screen import clean, console
 from regard.data.worlds.scenes import Scene, scenes
+from regard.draw.label import strip_marks
+from regard.draw.picture import Picture
 from regard.draw.terminal import TerminalMap
 from regard.errors import RegardError
-from regard.explain.alignment import Agreement, Gold, agreement
+from regard.explain.alignment import Agreement, Gold, measure_agreement
 from regard.explain.trace import trace_translation
-from regard.report.run import picture_of
 from regard.run import RECIPE, Run
 
 FOLDER = Path("runs") / "demo"
@@ -23,18 +24,18 @@ CHOOSE_ON, MEASURE_ON = 100, 400  # sentences with gold alignments
 
 
 def demo() -> None:
-    """Train on the built-in scenes, show translations, score the looks, write the report."""
+    """Train on the built-in scenes, show translations, score the attention, write the report."""
     if (FOLDER / RECIPE).exists() or not any(FOLDER.glob("*")):
         shutil.rmtree(FOLDER, ignore_errors=True)  # the demo's own folder, from the last time
     with TrainingScreen() as screen:
         run = regard.train("scenes", FOLDER, watcher=screen)
-    measured = agreement(run, _golds("valid", CHOOSE_ON), _golds("test", MEASURE_ON))
+    measured = measure_agreement(run, _golds("valid", CHOOSE_ON), _golds("test", MEASURE_ON))
     _show_samples(run)
     _show_map(run, measured)
     screen.conclude(run.summary, run.told_alone)
     console().print(
         f"cross-attention agrees with the gold alignment on {measured.share:.1%} of "
-        f"{measured.words:,} content words ({measured.look.name})",
+        f"{measured.words:,} content words ({measured.map.name})",
         style="bold",
     )
 
@@ -59,7 +60,10 @@ def _show_samples(run: Run) -> None:
 def _show_map(run: Run, measured: Agreement) -> None:
     sample = run.metrics["test"]["samples"][0]
     trace = trace_translation(run, sample["asked"]).by_words()
-    console().print(TerminalMap(picture_of(trace, measured.look)))
+    title = f"attention weights ({measured.map.name})"
+    weights = measured.map.select(trace)[:-1, :-1]  # without the ends of both texts
+    rows, columns = strip_marks(trace.target)[:-1], strip_marks(trace.source)[:-1]
+    console().print(TerminalMap(Picture(rows, columns, weights, title)))
 
 
 if __name__ == "__main__":

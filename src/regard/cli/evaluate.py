@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Answering, AsJson, Ensemble
+from regard.cli.options import AsJson, Decoding, Ensemble
 from regard.cli.screen import print_json, print_rows
 
 
@@ -19,7 +19,7 @@ def evaluate(
     ] = "",
     split: Annotated[str, typer.Option(help="Else: train, valid or test of the recipe.")] = "test",
     ensemble: Ensemble = [],  # noqa: B006
-    changes: Answering = [],  # noqa: B006
+    changes: Decoding = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
     """Measure a trained model, beside a plain baseline, with the signature of the metric.
@@ -32,12 +32,12 @@ def evaluate(
         regard evaluate runs/search --data sts-dev.csv --fields 5,6,4
 
     """
-    from regard.inference.predictor import Predictor, opened
+    from regard.inference.predictor import Predictor, load_run
     from regard.recipe.answering import asked_for
     from regard.tasks.scores import shown
 
     columns = [name.strip() for name in fields.split(",") if name.strip()]
-    model = Predictor(opened(run, ensemble=ensemble, decoding=asked_for(changes)))
+    model = Predictor(load_run(run, ensemble=ensemble, decoding=asked_for(changes)))
     measured = model.evaluate(split=split, files=data, fields=columns)
     if as_json:
         print_json(measured.as_json())

@@ -1,140 +1,109 @@
-"""``regard explain``: where a model looked, and which words its answer came from."""
+"""``regard explain``: which words an answer depends on, and every attention head."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import AsJson
-from regard.cli.screen import clean, console, print_json, print_text
-from regard.errors import UsageError
+from regard.cli.options import AsJson, check_new
+from regard.cli.screen import clean, console, print_json
 
 if TYPE_CHECKING:
-    from regard.draw.document import DocumentPicture
     from regard.explain.explanation import Explanation
 
 
 def explain(  # noqa: PLR0913, PLR0917 - one for each option
     run: Annotated[Path, typer.Argument(help="A finished run folder.")],
-    text: Annotated[str | None, typer.Argument(help="The text to answer.")] = None,
+    text: Annotated[str, typer.Argument(help="The text to answer.")],
     target: Annotated[
-        str | None, typer.Option(help="Translation: look at this one instead of the model's own.")
+        str | None, typer.Option(help="Translation: explain this one instead of the model's own.")
     ] = None,
-    reading: Annotated[
-        str, typer.Option(help="weights, rollout, gradient, integrated or occlusion.")
-    ] = "weights",
-    layer: Annotated[int | None, typer.Option(help="Layer to show, from 1; else the last.")] = None,
-    head: Annotated[
-        int | None, typer.Option(help="Head to show, from 1; else the sharpest of the layer.")
-    ] = None,
-    mean: Annotated[
-        bool, typer.Option("--mean", help="Show the mean over the layer's heads.")
-    ] = False,
-    stack: Annotated[
-        str | None, typer.Option(help="Looks to show: cross, encoder, decoder, self or pool.")
-    ] = None,
-    pieces: Annotated[
-        bool, typer.Option("--pieces", help="Show the tokenizer's pieces, not words.")
-    ] = False,
-    hide_sink: Annotated[
-        bool,
-        typer.Option("--hide-sink", help="Leave out looks at special tokens, else the first word."),
-    ] = False,
-    renormalise: Annotated[
-        bool, typer.Option("--renormalise", help="With --hide-sink: let rows sum to one again.")
-    ] = False,
     label: Annotated[
-        str | None, typer.Option(help="Classifier: ask about this label, not the likeliest.")
+        str | None, typer.Option(help="Classifier: explain this label, not the likeliest.")
     ] = None,
     go_on: Annotated[
         bool, typer.Option("--continue", help="Language model: go on with the text first.")
     ] = False,
-    heads: Annotated[
-        list[str] | None,
+    attribution: Annotated[
+        str, typer.Option(help="weights, rollout, gradient, integrated-gradients or occlusion.")
+    ] = "weights",
+    head: Annotated[
+        str | None,
         typer.Option(
-            "--heads",
-            help="Say what every head does over a split (test), or over a file like the data; "
-            "give it twice for the two sides of a translation.",
+            metavar="[STACK.]LAYER.HEAD",
+            help="Attention map to show: 2.3, 2.mean, mean, encoder or encoder.2.3; "
+            "else the sharpest head of the last layer.",
         ),
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="Write every head's map to a page.")] = None,
-    svg: Annotated[Path | None, typer.Option(help="Write the drawn map to a picture.")] = None,
-    png: Annotated[Path | None, typer.Option(help="The same as PNG; needs the extra png.")] = None,
+    sinks: Annotated[
+        str,
+        typer.Option(help="Attention to special tokens, else the first: keep, hide, renormalise."),
+    ] = "keep",
+    pieces: Annotated[
+        bool, typer.Option("--pieces", help="Show the tokenizer's pieces, not words.")
+    ] = False,
+    output: Annotated[
+        list[Path],
+        typer.Option(
+            metavar="FILE",
+            help="A new page .html (all heads), or picture .svg or .png; may be given again.",
+        ),
+    ] = [],  # noqa: B006 - typer reads the default, nobody changes it
     as_json: AsJson = False,
 ) -> None:
-    """Answer a text and show where each word looked and which words the answer came from.
+    """Answer a text, attribute the answer to its words, and show the attention.
 
-    A translator's words look into the source; elsewhere each word of the text looks into the text
-    itself. All heads are shown small and one large, never a mean unless asked for. Beside it stands
-    a reading (raw weights, rollout, gradient, integrated gradients or occlusion), and what happens
-    to the answer without the words it ranks highest. The page has every head of every layer.
+    Each word gets a score by one attribution, with a test of its faithfulness: what happens to the
+    answer when the words ranked highest are erased. Attention is shown for every head, cross-
+    attention for a translator, self-attention elsewhere; never a mean over heads unless asked for.
 
     Examples:
         regard explain runs/scenes "Der kleine Hund sieht die Katze."
-        regard explain runs/reviews "not bad at all" --reading occlusion
-        regard explain runs/mine "Ein Hund." --target "A dog." --html dog.html --svg dog.svg
-        regard explain runs/shakespeare "KING RICHARD:" --continue --layer 2 --head 3
-        regard explain runs/reviews --heads test --html heads.html
+        regard explain runs/reviews "not bad at all" --attribution occlusion
+        regard explain runs/mine "Ein Hund." --target "A dog." --output dog.html --output dog.svg
+        regard explain runs/shakespeare "KING RICHARD:" --continue --head 2.3
 
     """
-    from regard.explain.explain import Choice
+    from regard.explain.explain import ExplainOptions
     from regard.explain.explain import explain as explain_run
     from regard.run import Run
 
-    for file in (html, svg, png):
-        if file is not None and file.exists():
-            raise UsageError(f"nothing is overwritten. {file} exists.", "Name another file.")
-    if heads:
-        _heads(run, heads, html, as_json=as_json, text=text)
-        return
-    if text is None:
-        raise UsageError(
-            "there must be a text to look at, or a file for --heads. Got neither.",
-            "Give a text in quotes.",
-        )
-    choice = Choice(
-        reading=reading,
-        stack=stack,
-        layer=layer,
+    for file in output:
+        check_new(file, ".html", ".svg", ".png")
+    options = ExplainOptions(
+        attribution=attribution,
         head=head,
-        mean=mean,
+        sinks=sinks,
         pieces=pieces,
-        hide_sink=hide_sink,
-        renormalise=renormalise,
         label=label,
         go_on=go_on,
     )
-    found = explain_run(Run(run), text, target, choice)
-    _write(found, html, svg, png, drawn=found.document if stack is None else None)
+    found = explain_run(Run(run), text, target, options)
+    for file in sorted(output, key=lambda file: file.suffix != ".png"):  # a PNG may be refused
+        _write(found, file, document=head is None)
     if as_json:
         print_json(found.as_json())
     else:
         _show(found)
 
 
-def _write(
-    found: "Explanation",
-    html: Path | None,
-    svg: Path | None,
-    png: Path | None,
-    *,
-    drawn: "DocumentPicture | None",
-) -> None:
-    """Write the pictures that are wanted; a PNG first, since it may be refused."""
-    if png is not None:
+def _write(found: "Explanation", file: Path, *, document: bool) -> None:
+    """Write a page or a picture; ``document`` if the SVG may be that of a whole document."""
+    if file.suffix == ".html":
+        file.write_text(found.html(), encoding="utf-8")
+    elif file.suffix == ".png":
         from regard.draw.png import png_map
 
-        png.write_bytes(png_map(found.picture()))
-    if html is not None:
-        html.write_text(found.html(), encoding="utf-8")
-    if svg is not None:
+        file.write_bytes(png_map(found.picture()))
+    else:
         from regard.draw.document_svg import document_svg
 
-        svg.write_text(document_svg(drawn) if drawn else found.svg(), encoding="utf-8")
+        drawn = found.document if document else None
+        file.write_text(document_svg(drawn) if drawn else found.svg(), encoding="utf-8")
 
 
 def _show(found: "Explanation") -> None:
-    """Draw what fits a terminal: the answer, all heads small, one large, the reading."""
+    """Draw what fits a terminal: the answer, all heads small, one large, the attribution."""
     from regard.draw.document_terminal import TerminalDocument
     from regard.draw.overview import ShadedWords, TerminalOverview
     from regard.draw.terminal import TerminalMap
@@ -144,39 +113,17 @@ def _show(found: "Explanation") -> None:
         out.print(clean(found.answer), style="bold", soft_wrap=True)
     if found.document is not None:
         out.print(TerminalDocument(found.document))
-    elif found.stack is not None and found.look is not None:
+    elif found.stack is not None and found.shown is not None:
         if found.trace.weights.shape[0] * found.trace.weights.shape[1] > 1:
-            out.print(TerminalOverview(found.weights, chosen=found.look))
+            out.print(TerminalOverview(found.weights, chosen=found.shown))
         out.print(TerminalMap(found.picture()))
     for note in found.notes:
         out.print(note, style="dim")
-    if found.reading is not None and not found.drawn_whole:
-        out.print(f"\nReading by {clean(found.reading.told)}:", style="bold")
+    if found.attribution is not None and not found.drawn_whole:
+        out.print(f"\nAttribution by {clean(found.attribution.description)}:", style="bold")
         if len(found.answers) == 1 or found.stack is not None:
             words = [word.replace("▁", "") for word in found.words]
-            out.print(ShadedWords(words, found.reading.of_words()))
+            out.print(ShadedWords(words, found.attribution.by_word()))
         else:
             out.print(TerminalMap(found.picture()))
         out.print(clean(found.sentence))
-
-
-def _heads(
-    run: Path, files: list[str], html: Path | None, *, as_json: bool, text: str | None
-) -> None:
-    """Say what every head does over a corpus."""
-    from regard.explain.heads.analysis import analyse
-    from regard.report.heads import heads_page
-    from regard.run import Run
-
-    if text is not None:
-        raise UsageError(
-            "--heads looks at the texts of a file. Got a text as well.", "Leave the text out."
-        )
-    found = analyse(Run(run), files)
-    if html is not None:
-        html.write_text(heads_page(found), encoding="utf-8")
-    if as_json:
-        print_json(found.as_json())
-        return
-    for line in found.lines():
-        print_text(clean(line))

@@ -15,7 +15,7 @@ def index(
         list[str],
         typer.Argument(help="A run and a corpus: a folder with corpus.jsonl, or a file."),
     ],
-    out: Annotated[Path, typer.Option(help="The index folder to make; it must be new.")],
+    out: Annotated[Path, typer.Option("--output", help="The index folder to make; must be new.")],
     words_only: Annotated[
         bool, typer.Option("--words-only", help="No run and no vectors: BM25 alone.")
     ] = False,
@@ -33,8 +33,8 @@ def index(
     documents, and what of the run is needed to read a query.
 
     Examples:
-        regard index runs/search data/cranfield --out indexes/cranfield
-        regard index data/notes.txt --words-only --out indexes/notes
+        regard index runs/search data/cranfield --output indexes/cranfield
+        regard index data/notes.txt --words-only --output indexes/notes
 
     """
     from regard.inference.search.build import build, two_places

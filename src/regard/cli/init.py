@@ -16,7 +16,7 @@ def init(
         list[str],
         typer.Option("--data", help="A file to learn from; give both sides of a pair."),
     ],
-    out: Annotated[Path, typer.Option(help="The recipe to write; it must be new.")] = Path(
+    out: Annotated[Path, typer.Option("--output", help="The recipe to write; must be new.")] = Path(
         "recipe.toml"
     ),
     start: Annotated[
@@ -29,7 +29,7 @@ def init(
 
     Examples:
         regard init translation --data train.de train.en
-        regard init translation --data pairs.tsv --out small.toml
+        regard init translation --data pairs.tsv --output small.toml
         regard init masked-pretraining --data books.txt
         regard init language-modelling --data plays.txt
         regard init classification --data reviews.jsonl
@@ -51,7 +51,9 @@ def init(
             f"there is no task {task!r}; the tasks are {', '.join(CHOOSE)}.", "Name one of them."
         )
     if out.exists():
-        raise UsageError(f"a recipe is not overwritten. {out} exists.", "Name another with --out.")
+        raise UsageError(
+            f"a recipe is not overwritten. {out} exists.", "Name another with --output."
+        )
     origin = None if start is None else Origin(Run(start).recipe, str(start))
     found = suggest(task, data, origin)
     placed = rebased(found.recipe.model_dump(), lambda file: str(Path(file).absolute()))

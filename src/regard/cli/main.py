@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from regard import __version__
+from regard.cli.renamed import refuse_renamed
 from regard.cli.screen import clean, print_text
 from regard.cli.verbs import VERBS, add
 from regard.errors import FULL, DiskError, RegardError
@@ -31,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = [word for word in given[:texts] if word != _TRACEBACK]
     rest = [*_several(words), *given[texts:]]
     try:
+        refuse_renamed(_verb(words), words)
         done = build(rest)(rest, prog_name="regard", standalone_mode=False)
         sys.stdout.flush()  # here, where a reader who has left can still be forgiven
         return done if isinstance(done, int) else 0

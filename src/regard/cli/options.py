@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from regard.errors import UsageError
+
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object to stdout and nothing else there.")
 ]
@@ -14,12 +16,12 @@ Sets = Annotated[
         "--set", metavar="a.b=c", help="Change a setting of the recipe; may be given again."
     ),
 ]
-Answering = Annotated[
+Decoding = Annotated[
     list[str],
     typer.Option(
         "--set",
         metavar="decoding.a=b",
-        help="Answer otherwise than the recipe says; may be given again.",
+        help="Override a [decoding] setting of the recipe; may be given again.",
     ),
 ]
 Ensemble = Annotated[
@@ -27,6 +29,22 @@ Ensemble = Annotated[
     typer.Option(
         "--ensemble",
         metavar="RUN",
-        help="Another run of the same labels whose network answers as well; may be given again.",
+        help="Another run with the same labels, to average predictions with; may be given again.",
     ),
 ]
+Page = Annotated[
+    Path | None,
+    typer.Option("--output", metavar="FILE.html", help="A new HTML page to write as well."),
+]
+
+
+def check_new(file: Path | None, *endings: str) -> None:
+    """Refuse an output file that exists, or whose ending is not one of those given."""
+    if file is None:
+        return
+    if endings and file.suffix not in endings:
+        raise UsageError(
+            f"an output file ends in {', '.join(endings)}. Got {file}.", "Give it such an ending."
+        )
+    if file.exists():
+        raise UsageError(f"nothing is overwritten. {file} exists.", "Name another file.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Answering, AsJson, Ensemble
+from regard.cli.options import AsJson, Decoding, Ensemble, check_new
 from regard.cli.screen import clean, print_json, print_text
 from regard.errors import UsageError
 
@@ -34,7 +34,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         bool, typer.Option("--vectors", help="Give each text's vector instead of an answer.")
     ] = False,
     ensemble: Ensemble = [],  # noqa: B006
-    changes: Answering = [],  # noqa: B006
+    changes: Decoding = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
     """Answer texts with a trained model; the run's task decides what an answer is.
@@ -56,20 +56,16 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         regard predict runs/search --input texts.txt --output texts.npy
 
     """
-    from regard.inference.predictor import Predictor, opened
+    from regard.inference.predictor import Predictor, load_run
     from regard.recipe.answering import asked_for
 
     asked = _asked(texts, source)
-    if output is not None and output.exists():
-        raise UsageError(
-            f"an output file must be new, so that nothing is overwritten. {output} exists.",
-            "Name another with --output.",
-        )
+    check_new(output)
     if vectors and ensemble:
         raise UsageError(
             "a vector is one run's own. Got --vectors and --ensemble.", "Leave one of them out."
         )
-    model = Predictor(opened(run, ensemble=ensemble, decoding=asked_for(changes)))
+    model = Predictor(load_run(run, ensemble=ensemble, decoding=asked_for(changes)))
     answers = model.encode_all(asked) if vectors else model.predict_all(asked, truncate=truncate)
     if output is not None and output.suffix == ".npy":
         _save(answers, output)

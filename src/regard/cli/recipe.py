@@ -92,18 +92,20 @@ def print_schema() -> None:
 
 
 def document(
-    out: Annotated[Path | None, typer.Option("--out", help="File to write, else stdout.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="File to write, else stdout.")
+    ] = None,
 ) -> None:
     """Write the reference of every setting, as Markdown.
 
     Examples:
-        regard recipe document --out docs/recipe.md
+        regard recipe document --output docs/recipe.md
 
     """
-    if out is None:
+    if output is None:
         print_text(reference().rstrip("\n"))
     else:
-        out.write_text(reference(), encoding="utf-8")
+        output.write_text(reference(), encoding="utf-8")
 
 
 put(app, "list", listed)

@@ -1,9 +1,9 @@
-"""A document as it was looked at: a bar for each sentence, a shade for each word.
+"""A document with its attention weights: a bar for each sentence, a shade for each word.
 
     shade(word) = √sentence · word / the largest of these      (Yang et al. 2016, figure 5)
 
-so that words stand out where their sentence does. Several looks (hops) are several views of one
-text, with a map of how much they overlap. What erasing the words did always stands beside it.
+so that words stand out where their sentence does. Hops are several views of one text, with a map of
+how much they overlap. The effect of erasing the words is always shown below.
 """
 
 from collections.abc import Sequence
@@ -19,33 +19,33 @@ from regard.draw.picture import Matrix, Picture
 from regard.draw.svg import svg_map
 
 _SHOWS = (
-    "The bar is the share of the look that went to a sentence; the darker a word, the larger its "
-    "share of the look within its sentence, more so where the sentence has much."
+    "The bar is the attention weight of a sentence; a darker word has a higher weight within its "
+    "sentence, scaled by the root of the sentence's weight."
 )
 _SHOWS_HOPS = (
-    "Each view is one of the looks the model takes at the text at once; the darker a word, the "
-    "larger its share of that look. The map shows how much two of them rest on the same words."
+    "Each view is one hop of the pooling; a darker word has a higher attention weight in that hop. "
+    "The map shows how much two hops attend to the same words."
 )
 _IS_NOT = (
-    "Where a model looked is not why it answered: what it looked at are states, which already hold "
-    "some of their neighbours. The sentence above says what erasing the words does."
+    "Attention weights are not the reason for an answer: they weight states, which already contain "
+    "information about neighbouring words. The sentence above says what erasing the words does."
 )
 
 
 @dataclass(frozen=True)
 class DrawnSentence:
-    """Words that belong together, and how much of the look each had."""
+    """The words of one sentence, and their attention weights."""
 
     words: Sequence[str]
     weights: Sequence[float]
     """One for each word; of HAN's sentences they sum to one."""
     weight: float | None = None
-    """The sentence's share; None where a text is not looked at by sentences."""
+    """The sentence's weight; None where a text is not read by sentences."""
 
 
 @dataclass(frozen=True)
-class View:
-    """One look at the whole document."""
+class DocumentView:
+    """The whole document with the weights of one hop, or of words and sentences."""
 
     name: str
     sentences: Sequence[DrawnSentence]
@@ -64,25 +64,25 @@ class View:
 class DocumentPicture:
     """All that is drawn of one document."""
 
-    views: Sequence[View]
+    views: Sequence[DocumentView]
     """The first is shown first."""
     answer: str
     faithfulness: str
-    """In plain words: what erasing the words looked at did."""
+    """In plain words: what erasing the words of the highest weight does."""
     overlap: Matrix | None = None
-    """By hop and hop: the share of two looks that rests on the same words."""
+    """By hop and hop: how much of their weight is on the same words."""
     title: str = ""
     note: str = ""
     """What is known over many documents."""
 
     @property
     def hops(self) -> bool:
-        """Whether several looks were taken at one text."""
+        """Whether the views are hops."""
         return self.overlap is not None
 
     @property
     def verdict(self) -> str:
-        """What stands below every drawing."""
+        """What is shown below every drawing."""
         return f"Faithfulness. {self.faithfulness}"
 
     def as_json(self) -> dict[str, Any]:
@@ -97,14 +97,14 @@ class DocumentPicture:
             }
             for view in self.views
         ]
-        alike = {} if self.overlap is None else {"overlap": np.asarray(self.overlap).tolist()}
-        return {"views": drawn, **alike}
+        overlap = {} if self.overlap is None else {"overlap": np.asarray(self.overlap).tolist()}
+        return {"views": drawn, **overlap}
 
 
 def document_html(picture: DocumentPicture) -> str:
     """Draw a document as part of a page."""
-    views = [(label(view.name, 28), _view(view)) for view in picture.views]
-    told = tag(
+    views = [(label(view.name, 28), _draw_view(view)) for view in picture.views]
+    notes = tag(
         "div",
         tag("p", tag("b", text(picture.verdict))),
         tag("p", text(picture.note)) if picture.note else "",
@@ -113,8 +113,8 @@ def document_html(picture: DocumentPicture) -> str:
         class_="words",
     )
     answer = tag("p", "Answer: ", tag("b", text(picture.answer)), class_="hint", dir="auto")
-    drawn = views[0][1] if len(views) == 1 else tabs("look", views)
-    return tag("style", STYLE) + answer + drawn + told + _overlap(picture)
+    drawn = views[0][1] if len(views) == 1 else tabs("hop", views)
+    return tag("style", STYLE) + answer + drawn + notes + _draw_overlap(picture)
 
 
 def document_page(picture: DocumentPicture, *, title: str, version: str = "") -> str:
@@ -124,12 +124,12 @@ def document_page(picture: DocumentPicture, *, title: str, version: str = "") ->
 
 
 def overlap_picture(picture: DocumentPicture) -> Picture | None:
-    """Return the map of how much looks rest on the same words, if there are several."""
+    """Return the map of how much hops attend to the same words, if there are several."""
     if picture.overlap is None:
         return None
     found = np.asarray(picture.overlap, dtype=np.float64)
     names = [f"hop {place + 1}" for place in range(len(found))]
-    return Picture(names, names, found, "how much two looks overlap")
+    return Picture(names, names, found, "overlap of hops")
 
 
 STYLE = """
@@ -147,11 +147,11 @@ background:color-mix(in srgb,var(--accent) calc(var(--shade)*78%),transparent)}
 """
 
 
-def _view(view: View) -> str:
+def _draw_view(view: DocumentView) -> str:
     return tag(
         "div",
         *(
-            _sentence(sentence, shades)
+            _draw_sentence(sentence, shades)
             for sentence, shades in zip(view.sentences, view.shades(), strict=True)
         ),
         class_="document",
@@ -159,7 +159,7 @@ def _view(view: View) -> str:
     )
 
 
-def _sentence(sentence: DrawnSentence, shades: Sequence[float]) -> str:
+def _draw_sentence(sentence: DrawnSentence, shades: Sequence[float]) -> str:
     words = " ".join(
         tag(
             "span",
@@ -177,6 +177,6 @@ def _sentence(sentence: DrawnSentence, shades: Sequence[float]) -> str:
     return tag("div", share, tag("div", words), class_="sentence")
 
 
-def _overlap(picture: DocumentPicture) -> str:
+def _draw_overlap(picture: DocumentPicture) -> str:
     found = overlap_picture(picture)
     return tag("div", svg_map(found, alone=False), class_="scroll overlap") if found else ""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from regard.draw.document import DocumentPicture, DrawnSentence, View
+from regard.draw.document import DocumentPicture, DocumentView, DrawnSentence
 from regard.draw.label import label
 from regard.draw.markup import tag, text
 from regard.draw.svg import STYLE
@@ -30,17 +30,17 @@ class _Word(NamedTuple):
 
 
 def document_svg(picture: DocumentPicture, *, view: int = 0) -> str:
-    """Draw one view of a document, with what erasing its words did below."""
+    """Draw one view of a document, and below it the effect of erasing its words."""
     chosen = picture.views[view]
-    title = picture.title or f"{picture.answer}: where the model looked ({chosen.name})"
+    title = picture.title or f"{picture.answer}: attention weights ({chosen.name})"
     parts = [
         tag("style", STYLE),
         tag("title", text(title)),
         tag("text", text(label(title, 90)), x=0, y=16, class_="title"),
     ]
-    drawn, y = _sentences(chosen)
+    drawn, y = _draw_sentences(chosen)
     parts += drawn
-    for line in _folded(picture.verdict):
+    for line in _fold(picture.verdict):
         y += 18
         parts.append(tag("text", text(line), x=0, y=y))
     return tag(
@@ -55,20 +55,20 @@ def document_svg(picture: DocumentPicture, *, view: int = 0) -> str:
     )
 
 
-def _sentences(view: View) -> tuple[list[str], float]:
+def _draw_sentences(view: DocumentView) -> tuple[list[str], float]:
     parts: list[str] = []
     top = 34.0
     for sentence, shades in zip(view.sentences, view.shades(), strict=True):
         left = 0.0 if sentence.weight is None else float(_LEFT)
-        parts += _bar(sentence, top)
-        words = list(_placed(sentence.words, shades, left))
+        parts += _draw_bar(sentence, top)
+        words = list(_place_words(sentence.words, shades, left))
         for word in words:
-            parts += _word(word, top)
+            parts += _draw_word(word, top)
         top += (max((word.line for word in words), default=0) + 1) * _LINE + 4
     return parts, top
 
 
-def _bar(sentence: DrawnSentence, top: float) -> list[str]:
+def _draw_bar(sentence: DrawnSentence, top: float) -> list[str]:
     if sentence.weight is None:
         return []
     wide = max(sentence.weight * _BAR, 0.5)
@@ -76,7 +76,7 @@ def _bar(sentence: DrawnSentence, top: float) -> list[str]:
     return [tag("rect", class_="heat", x=0, y=top + 5, width=wide, height=12, rx=2), share]
 
 
-def _word(word: _Word, top: float) -> list[str]:
+def _draw_word(word: _Word, top: float) -> list[str]:
     y = top + word.line * _LINE
     drawn = tag("text", text(word.word), x=word.x + 2, y=y + 15)
     if word.shade < _FAINT:
@@ -89,8 +89,8 @@ def _word(word: _Word, top: float) -> list[str]:
     return [behind, drawn]
 
 
-def _placed(words: Sequence[str], shades: Sequence[float], left: float) -> Iterator[_Word]:
-    """Put words beside each other, and on a new line where they reach the edge."""
+def _place_words(words: Sequence[str], shades: Sequence[float], left: float) -> Iterator[_Word]:
+    """Place words on lines that end at the edge."""
     x, line = left, 0
     for word, shade in zip(words, shades, strict=True):
         shown = label(word, _MOST_LETTERS)
@@ -101,9 +101,9 @@ def _placed(words: Sequence[str], shades: Sequence[float], left: float) -> Itera
         x += wide + _SPACE + 2
 
 
-def _folded(told: str, most: int = 104) -> Iterator[str]:
+def _fold(sentence: str, most: int = 104) -> Iterator[str]:
     line = ""
-    for word in told.split():
+    for word in sentence.split():
         if line and len(line) + 1 + len(word) > most:
             yield line
             line = word

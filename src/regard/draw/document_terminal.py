@@ -2,7 +2,7 @@
 
     console.print(TerminalDocument(picture))
 
-Without colours (NO_COLOR, a pipe) the words that were looked at most carry one of ░▒▓█ behind them.
+Without colours (NO_COLOR, a pipe) the words of the highest weights are followed by one of ░▒▓█.
 """
 
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from rich.text import Text
 
 from regard.draw.document import (
     DocumentPicture,
+    DocumentView,
     DrawnSentence,
-    View,
     overlap_picture,
 )
 from regard.draw.label import label
-from regard.draw.terminal import INK, RAMPS, Background, TerminalMap, drawn_text
+from regard.draw.terminal import INK, RAMPS, Background, TerminalMap, render_text
 
 _BAR = 12
 _PARTS = " ▏▎▍▌▋▊▉█"
@@ -63,7 +63,7 @@ class TerminalDocument:
         if self.picture.note:
             yield Text(self.picture.note, style="dim")
 
-    def _table(self, view: View, *, coloured: bool) -> Table:
+    def _table(self, view: DocumentView, *, coloured: bool) -> Table:
         table = Table.grid(padding=(0, 1), expand=False)
         bars = any(sentence.weight is not None for sentence in view.sentences)
         if bars:
@@ -101,7 +101,7 @@ class TerminalDocument:
 
 def document_text(picture: DocumentPicture, *, width: int = 100, colour: bool = False) -> str:
     """Draw a document into a string: with ``colour`` it holds escape codes."""
-    return drawn_text(TerminalDocument(picture), width=width, colour=colour)
+    return render_text(TerminalDocument(picture), width=width, colour=colour)
 
 
 def _bar(share: float) -> str:

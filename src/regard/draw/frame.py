@@ -10,8 +10,8 @@ import hashlib
 from collections.abc import Sequence
 
 from regard.draw import chart, svg
-from regard.draw.look import PAGE_STYLE, shows
 from regard.draw.markup import tag, text
+from regard.draw.page_style import PAGE_STYLE, write_tab_rules
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
@@ -69,9 +69,9 @@ def policy(script: str = "") -> str:
 def tabs(group: str, views: Sequence[tuple[str, str]], beside: str = "") -> str:
     """Show one view at a time, by radio buttons and style alone, with something beside it."""
     names = [f"{group}-{place}" for place in range(len(views))]
-    rules = "".join(shows(name, f"view-{name}", f"tab-{name}") for name in names)
+    rules = "".join(write_tab_rules(name, f"view-{name}", f"tab-{name}") for name in names)
     buttons = (
-        tag("input", type="radio", name=group, id=name, class_="choice", **_checked(place))
+        tag("input", type="radio", name=group, id=name, class_="choice", **_check_first(place))
         for place, name in enumerate(names)
     )
     labels = (
@@ -93,5 +93,5 @@ def tabs(group: str, views: Sequence[tuple[str, str]], beside: str = "") -> str:
     )
 
 
-def _checked(place: int) -> dict[str, str]:
+def _check_first(place: int) -> dict[str, str]:
     return {"checked": "checked"} if place == 0 else {}

@@ -11,12 +11,12 @@ from regard.draw.frame import page, tabs
 from regard.draw.label import label
 from regard.draw.markup import tag, text
 from regard.draw.page import (
-    Attention,
+    AttentionMaps,
     Curve,
     Fact,
     Panel,
     ReportData,
-    Sample,
+    ReportSample,
     SampleWords,
     Score,
 )
@@ -127,7 +127,7 @@ def _along(curve: Curve, axis: str) -> Sequence[float | int]:
 # ── samples ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _samples(samples: Sequence[Sample], words: SampleWords) -> str:
+def _samples(samples: Sequence[ReportSample], words: SampleWords) -> str:
     if not samples:
         return ""
     names = (words.source, words.reference, words.answer)
@@ -138,12 +138,12 @@ def _samples(samples: Sequence[Sample], words: SampleWords) -> str:
     return tag("p", text(words.hint), class_="hint") + table
 
 
-def _sample(sample: Sample, names: tuple[str, str, str]) -> str:
+def _sample(sample: ReportSample, names: tuple[str, str, str]) -> str:
     same = sample.answer == sample.reference
     answer = (
-        " ".join(_shaded(*word) for word in sample.copied)
+        " ".join(_shade(*word) for word in sample.copied)
         if sample.copied
-        else compared(sample.answer, sample.reference)
+        else mark_differences(sample.answer, sample.reference)
     )
     answer += tag("span", "✓ as expected", class_="same") if same else ""
     return tag(
@@ -154,13 +154,13 @@ def _sample(sample: Sample, names: tuple[str, str, str]) -> str:
     )
 
 
-def _shaded(word: str, share: float) -> str:
+def _shade(word: str, share: float) -> str:
     """Show a word the darker the more of it was copied."""
     shade = f"background:color-mix(in srgb,var(--accent) {60 * share:.0f}%,transparent)"
     return tag("span", text(word), style=shade, title=f"{share:.0%} copied")
 
 
-def compared(answer: str, reference: str) -> str:
+def mark_differences(answer: str, reference: str) -> str:
     """Mark the words of an answer that are not where the reference has them."""
     words, expected = (re.split(r"(\s+)", side) for side in (answer, reference))
     matcher = difflib.SequenceMatcher(None, expected, words, autojunk=False)
@@ -174,7 +174,7 @@ def compared(answer: str, reference: str) -> str:
 # ── attention ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _attention(attention: Attention) -> str:
+def _attention(attention: AttentionMaps) -> str:
     if not attention.heads:
         return ""
     cells = len(attention.source) * len(attention.target)
@@ -183,7 +183,7 @@ def _attention(attention: Attention) -> str:
         (label(head.name, 28), tag("div", _map(attention, place, most_cells), class_="scroll"))
         for place, head in enumerate(attention.heads)
     ]
-    shows = WHAT_IT_SHOWS["own" if attention.own else "cross"]
+    shows = WHAT_IT_SHOWS["self" if attention.self_attention else "cross"]
     words = tag(
         "div",
         tag("p", tag("b", "What this shows. "), shows),
@@ -194,7 +194,7 @@ def _attention(attention: Attention) -> str:
     return note + tabs("head", views, words)
 
 
-def _map(attention: Attention, place: int, most_cells: int) -> str:
+def _map(attention: AttentionMaps, place: int, most_cells: int) -> str:
     weights = attention.heads[place].weights
     picture = Picture(attention.target, attention.source, weights)
     return svg.svg_map(picture, alone=False, most_cells=most_cells)

@@ -16,8 +16,8 @@ def label(word: str, most: int | None = None) -> str:
     return shown if most is None else shorten(shown, most)
 
 
-def plain(words: Iterable[str]) -> list[str]:
-    """Take the tokenizer's mark of a space out of words."""
+def strip_marks(words: Iterable[str]) -> list[str]:
+    """Strip the tokenizer's mark of a space from words."""
     return [word.replace("▁", "") for word in words]
 
 

@@ -1,4 +1,4 @@
-"""All heads of a stack in the terminal, each as a few cells, and words shaded by a reading.
+"""All heads of a stack in the terminal, each as a few cells, and words shaded by attribution.
 
 With colours a cell is half a character high; without, a shade. Rows and columns are joined where
 there are more of them than cells: the greatest of them shows.
@@ -81,11 +81,11 @@ class TerminalOverview:
 
 
 class ShadedWords:
-    """Words as they stand in the text, shaded by how much each gave to an answer.
+    """Words of a text, shaded by how much each contributes to an answer.
 
     Args:
         words: The words.
-        scores: One for each; negative where it speaks against the answer.
+        scores: One for each; negative where it counts against the answer.
         most: How many words are listed where there are no colours.
 
     """
@@ -100,7 +100,7 @@ class ShadedWords:
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[Text | Segment]:
         if console.color_system is None or console.no_color:
-            yield from self._listed(options.max_width)
+            yield from self._list_scores(options.max_width)
             return
         line = Text()
         for word, score in zip(self.words, self.scores.tolist(), strict=True):
@@ -118,7 +118,7 @@ class ShadedWords:
             bgcolor=f"rgb({red},{green},{blue})", color="black" if level > 0.6 else "white"
         )
 
-    def _listed(self, width: int) -> Iterator[Text]:
+    def _list_scores(self, width: int) -> Iterator[Text]:
         ranked = np.argsort(-np.abs(self.scores), kind="stable")[: self.most].tolist()
         order = [place for place in ranked if self.scores[place]]
         side = min(max((cell_len(self.words[n]) for n in order), default=0), max(4, width // 3))
@@ -131,7 +131,7 @@ class ShadedWords:
 
 
 def _small(weights: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Bring a map to a few cells, the greatest of each; its root, so that faint looks show."""
+    """Reduce a map to a few cells, the maximum of each; its root, so that low weights show."""
     rows, columns = weights.shape
     small = np.zeros((HIGH, WIDE))
     for y in range(HIGH):
@@ -142,6 +142,6 @@ def _small(weights: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def _part(place: int, places: int, length: int) -> slice:
-    """Which of ``length`` stand at a place; fewer than places are spread, each on several."""
+    """Return which of ``length`` a place shows; fewer than places are spread, each on several."""
     begin = place * length // places
     return slice(begin, max(begin + 1, (place + 1) * length // places))

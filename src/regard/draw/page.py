@@ -60,8 +60,8 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Sample:
-    """One held-out example and what the model made of it."""
+class ReportSample:
+    """One held-out example and the model's answer."""
 
     source: str
     reference: str
@@ -93,27 +93,27 @@ class Confusion:
 
 
 @dataclass(frozen=True)
-class Head:
-    """One look: a head of a layer, or a mean that says that it is one."""
+class HeadMap:
+    """The attention map of one head, or a mean that is named as one."""
 
     name: str
-    """Where it was taken: "layer 3, head 2"."""
+    """Which head: "layer 3, head 2"."""
     weights: Matrix
     """By target word and source word."""
 
 
 @dataclass(frozen=True)
-class Attention:
-    """Where every head looked while one answer was written."""
+class AttentionMaps:
+    """The attention of every head for one text and its answer."""
 
     source: Sequence[str]
     target: Sequence[str]
-    heads: Sequence[Head]
+    heads: Sequence[HeadMap]
     """The first is shown first."""
     note: str = ""
     """What is known about it: "agrees with the gold alignment on 93% of content words"."""
-    own: bool = False
-    """Whether a text looked at itself; otherwise an answer looked at what was asked."""
+    self_attention: bool = False
+    """Whether source and target are the same words; otherwise an answer attends to its source."""
 
 
 @dataclass(frozen=True)
@@ -130,11 +130,11 @@ class ReportData:
     panels: Sequence[Panel] = ()
     confusion: Confusion | None = None
     searches: Searches | None = None
-    samples: Sequence[Sample] = ()
+    samples: Sequence[ReportSample] = ()
     sample_words: SampleWords = SampleWords()
-    attention: Attention | None = None
+    attention: AttentionMaps | None = None
     document: DocumentPicture | None = None
-    """A document as it was looked at, by sentences or by hops."""
+    """A document with its attention weights, by sentences or by hops."""
     data: Sequence[Fact] = ()
     """Counts of each split, languages, the fingerprint."""
     cost: Sequence[Fact] = ()

@@ -1,4 +1,4 @@
-"""Weights made small enough for one page: the strongest looks of every row, packed.
+"""Weights made small enough for one page: the highest weights of every row, packed.
 
     code = round(√weight · 65535), of which large stacks keep the upper byte
     place = the column, as a step from the one before it in the row
@@ -26,7 +26,7 @@ class Packed(NamedTuple):
 
     data: str
     kept: int
-    """Looks of each row that are there; all, if as many as columns."""
+    """Weights kept of each row; all, if as many as columns."""
     share: float
     """How much of all weight these hold."""
     full: int
@@ -49,7 +49,7 @@ def pack_all(stacks: list[NDArray[np.floating]]) -> list[Packed]:
 
 
 def pack(weights: NDArray[np.floating], most: int, *, exact: bool) -> Packed:
-    """Pack one stack, at most ``most`` looks of each row."""
+    """Pack one stack, at most ``most`` weights of each row."""
     columns = weights.shape[-1]
     kept = min(most, columns)
     flat = weights.reshape(-1, columns)

@@ -1,4 +1,4 @@
-"""What a heat map is made of: words along two sides, and a weight where they meet."""
+"""A heat map as data: words along two sides, and a weight for each pair."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ Matrix = Sequence[Sequence[float | int]] | NDArray[np.floating]
 
 @dataclass(frozen=True)
 class Picture:
-    """One map: each row is a word that looked, each column a word looked at."""
+    """One map: each row attends, each column is attended to."""
 
     rows: Sequence[str]
-    """The words that looked (in cross-attention: the target)."""
+    """What attends (in cross-attention: the target)."""
     columns: Sequence[str]
-    """The words looked at (in cross-attention: the source)."""
+    """What is attended to (in cross-attention: the source)."""
     weights: Matrix
-    """Where each row looked; not negative. In attention a row sums to one."""
+    """Not negative. In attention a row sums to one."""
     title: str = ""
     """One line above the map."""
 
 
-def matrix(picture: Picture) -> NDArray[np.float64]:
-    """Give the weights as an array, and refuse those that do not fit the words."""
+def make_matrix(picture: Picture) -> NDArray[np.float64]:
+    """Return the weights as an array; refuse those that do not fit the words."""
     shape = (len(picture.rows), len(picture.columns))
     weights = np.asarray(picture.weights, dtype=np.float64)
     weights = weights.reshape(shape) if weights.size == 0 else weights
@@ -42,6 +42,6 @@ def matrix(picture: Picture) -> NDArray[np.float64]:
     return weights
 
 
-def peak_of(weights: NDArray[np.float64]) -> float:
-    """Give the greatest weight, which gets the full colour (1 if all are zero)."""
+def find_peak(weights: NDArray[np.float64]) -> float:
+    """Return the highest weight, which gets the full colour (1 if all are zero)."""
     return float(weights.max(initial=0.0)) or 1.0

@@ -22,7 +22,7 @@ def png_map(picture: Picture) -> bytes:
     except ImportError:
         raise UsageError(
             "a PNG needs the extra png, which is not installed.",
-            "Install it with `pip install 'regard[png]'`, or write an SVG with --svg.",
+            "Install it with `pip install 'regard[png]'`, or write an SVG: --output FILE.svg.",
         ) from None
     return bytes(
         resvg_py.svg_to_bytes(svg_string=plain_svg(picture), background="white", zoom=_SCALE)

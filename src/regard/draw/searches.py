@@ -127,14 +127,15 @@ def _table(search: Search) -> str:
     ways = [way for way in NAMES if way in search.found]
     head = tag("thead", tag("tr", *(tag("th", NAMES[way]) for way in ways)))
     cells = (
-        tag("td", _listed(search.found[way]), data_name=NAMES[way], dir="auto") for way in ways
+        tag("td", _list_results(search.found[way]), data_name=NAMES[way], dir="auto")
+        for way in ways
     )
     body = tag("tbody", tag("tr", *cells))
     asked = tag("h3", text(search.query), dir="auto")
     return asked + tag("table", head, body, class_="samples")
 
 
-def _listed(results: Sequence[Result]) -> str:
+def _list_results(results: Sequence[Result]) -> str:
     if not results:
         return tag("p", "nothing matches", class_="hint")
     items = (

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from regard.draw.label import label
 from regard.draw.markup import tag, text
-from regard.draw.picture import Picture, matrix, peak_of
+from regard.draw.picture import Picture, find_peak, make_matrix
 from regard.draw.pixels import png_address
 
 STYLE = """
@@ -42,10 +42,10 @@ _FAINT = 0.004
 
 def svg_map(picture: Picture, *, alone: bool = True, most_cells: int = _MOST_CELLS) -> str:
     """Draw a map; ``alone`` puts the style inside, as a file of its own needs it."""
-    weights = matrix(picture)
+    weights = make_matrix(picture)
     paper = _paper(picture, weights.shape)
     parts = [tag("style", STYLE)] if alone else []
-    parts.append(tag("title", text(picture.title or "Where each row looked")))
+    parts.append(tag("title", text(picture.title or "Weights by row and column")))
     if picture.title:
         parts.append(tag("text", text(picture.title), x=0, y=14, class_="title"))
     if paper.cell >= _LEGIBLE:
@@ -56,7 +56,7 @@ def svg_map(picture: Picture, *, alone: bool = True, most_cells: int = _MOST_CEL
     parts.append(
         tag("rect", class_="frame", x=paper.left, y=paper.top, width=paper.wide, height=paper.high)
     )
-    parts += _legend(paper, peak_of(weights))
+    parts += _legend(paper, find_peak(weights))
     return tag(
         "svg",
         *parts,
@@ -146,7 +146,7 @@ def _labels(picture: Picture, paper: _Paper) -> list[str]:
 
 
 def _cells(picture: Picture, weights: NDArray[np.float64], cell: float) -> list[str]:
-    peak = peak_of(weights)
+    peak = find_peak(weights)
     drawn = []
     for row, column in np.argwhere(weights > _FAINT * peak).tolist():
         weight = float(weights[row, column])
@@ -173,7 +173,7 @@ def _pixels(_picture: Picture, weights: NDArray[np.float64], cell: float) -> lis
     return [
         tag(
             "image",
-            href=png_address(np.sqrt(weights / peak_of(weights)), _PIXEL_COLOUR),
+            href=png_address(np.sqrt(weights / find_peak(weights)), _PIXEL_COLOUR),
             width=columns * cell,
             height=rows * cell,
             preserveAspectRatio="none",

@@ -18,7 +18,7 @@ from rich.style import Style
 from rich.text import Text
 
 from regard.draw.label import characters, label
-from regard.draw.picture import Picture, matrix, peak_of
+from regard.draw.picture import Picture, find_peak, make_matrix
 
 Background = Literal["dark", "light"]
 
@@ -77,14 +77,14 @@ class TerminalMap:
         most_rows: int = 80,
         most_columns: int = 240,
     ) -> None:
-        weights = matrix(picture)
-        self.peak = peak_of(weights)
+        weights = make_matrix(picture)
+        self.peak = find_peak(weights)
         self.weights = weights[:most_rows, :most_columns]
         self.rows = [label(word) for word in picture.rows[:most_rows]]
         self.columns = [label(word) for word in picture.columns[:most_columns]]
         self.title = label(picture.title) if picture.title else ""
         self.background = background
-        self.left_out = self._what_is_left_out(weights.shape)
+        self.left_out = self._describe_omitted(weights.shape)
 
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
@@ -98,7 +98,7 @@ class TerminalMap:
         for panel in _panels(layout.widths, room):
             yield from self._header(panel, layout, side)
             for row, word in enumerate(self.rows):
-                yield Text(label(word, side).rjust(_padded(word, side)) + " ", end="")
+                yield Text(label(word, side).rjust(_pad_width(word, side)) + " ", end="")
                 for column in panel:
                     yield self._cell(self.weights[row, column], layout.widths[column], coloured)
                 yield Segment.line()
@@ -108,7 +108,7 @@ class TerminalMap:
 
     def _header(self, panel: range, layout: _Layout, side: int) -> Iterator[Text]:
         if not layout.downwards:
-            words = (_centred(self.columns[place], layout.widths[place]) for place in panel)
+            words = (_center(self.columns[place], layout.widths[place]) for place in panel)
             yield Text(" " * (side + 1) + "".join(words).rstrip())
             return
         stacks = [_stack(self.columns[place]) for place in panel]
@@ -123,7 +123,7 @@ class TerminalMap:
             return Text(_shade(share) * (width - 1) + " ", end="")
         if share < _FAINT:
             return Text("·".center(width) if width > 2 else "· ", style="dim", end="")
-        return Text(_centred(_percent(weight, width), width), style=self._style(share), end="")
+        return Text(_center(_percent(weight, width), width), style=self._style(share), end="")
 
     def _style(self, share: float) -> Style:
         ramp = RAMPS[self.background]
@@ -140,7 +140,7 @@ class TerminalMap:
             legend.append(_SHADES[1:])
         return legend.append(f" {self.peak:.0%}")
 
-    def _what_is_left_out(self, shape: tuple[int, ...]) -> str:
+    def _describe_omitted(self, shape: tuple[int, ...]) -> str:
         drawn = self.weights.shape
         if drawn == shape:
             return ""
@@ -154,10 +154,10 @@ def map_text(
     picture: Picture, *, width: int = 100, colour: bool = False, background: Background = "dark"
 ) -> str:
     """Draw a map into a string: with ``colour`` it holds escape codes, without only characters."""
-    return drawn_text(TerminalMap(picture, background=background), width=width, colour=colour)
+    return render_text(TerminalMap(picture, background=background), width=width, colour=colour)
 
 
-def drawn_text(picture: RenderableType, *, width: int, colour: bool) -> str:
+def render_text(picture: RenderableType, *, width: int, colour: bool) -> str:
     """Draw what a terminal would show into a string; with ``colour`` it holds escape codes."""
     console = Console(
         file=io.StringIO(),
@@ -201,13 +201,13 @@ def _letter(stack: list[str], place: int) -> str:
     return " " * (2 - cell_len(letter)) + letter + " "
 
 
-def _centred(text: str, width: int) -> str:
+def _center(text: str, width: int) -> str:
     shown = label(text, width - 1)
     space = width - cell_len(shown)
     return " " * (space // 2) + shown + " " * (space - space // 2)
 
 
-def _padded(word: str, side: int) -> int:
+def _pad_width(word: str, side: int) -> int:
     """How many characters ``rjust`` must fill so that the word takes ``side`` cells."""
     shown = label(word, side)
     return side - cell_len(shown) + len(shown)

@@ -6,7 +6,7 @@
   const data = JSON.parse(document.getElementById("regard-data").textContent);
   const at = (id) => document.getElementById(id);
   const grid = at("regard-grid"), map = at("regard-map"), tip = at("regard-tip");
-  const name = at("regard-name"), readers = at("regard-rows"), seen = at("regard-columns");
+  const name = at("regard-name"), fromWords = at("regard-rows"), toWords = at("regard-columns");
   const chosen = { stack: 0, layer: data.start[0], head: data.start[1], row: -1 };
   const THUMB = 56, GAP = 8, LABEL = 30;
 
@@ -140,7 +140,7 @@
         brush.restore();
       });
     }
-    name.textContent = `${stack.told}: layer ${chosen.layer + 1}, head ${chosen.head + 1}`;
+    name.textContent = `${stack.title}: layer ${chosen.layer + 1}, head ${chosen.head + 1}`;
     map.setAttribute("aria-label", name.textContent);
   };
 
@@ -155,19 +155,19 @@
   };
   const shade = () => {
     const stack = stackNow();
-    [...seen.children].forEach((span) => { span.style.backgroundColor = ""; span.title = ""; });
-    [...readers.children].forEach((span, n) => span.classList.toggle("now", n === chosen.row));
+    [...toWords.children].forEach((span) => { span.style.backgroundColor = ""; span.title = ""; });
+    [...fromWords.children].forEach((span, n) => span.classList.toggle("now", n === chosen.row));
     if (chosen.row < 0) return;
     each(stack, chosen.layer, chosen.head, chosen.row, (column, weight, share) => {
-      const span = seen.children[column];
+      const span = toWords.children[column];
       span.style.backgroundColor = `rgb(${paint.heat} / ${share.toFixed(3)})`;
       span.title = `${(100 * weight).toFixed(1)}%`;
     });
   };
-  const look = (row) => { if (row !== chosen.row) { chosen.row = row; drawMap(); shade(); } };
+  const mark = (row) => { if (row !== chosen.row) { chosen.row = row; drawMap(); shade(); } };
   const words = () => {
-    spans(readers, stackNow().rows, look);
-    spans(seen, stackNow().columns);
+    spans(fromWords, stackNow().rows, mark);
+    spans(toWords, stackNow().columns);
     at("regard-kept").textContent = stackNow().note;
   };
 
@@ -192,7 +192,7 @@
       map.scrollIntoView({ block: "start" });
     } else if (event.key === "Escape") {
       over(false);
-      look(-1);
+      mark(-1);
       grid.scrollIntoView({ block: "nearest" });
     }
   });
@@ -211,15 +211,15 @@
     if (!inside) return;
     let found = null;
     each(stack, chosen.layer, chosen.head, row, (place, weight) => { if (place === column) found = weight; });
-    const told = found === null ? (stack.kept < stack.columns.length ? "not among the strongest" : "0%") : `${(100 * found).toFixed(1)}%`;
-    tip.textContent = `${stack.rows[row]} ← ${stack.columns[column]}: ${told}`;
+    const figure = found === null ? (stack.kept < stack.columns.length ? "not among the strongest" : "0%") : `${(100 * found).toFixed(1)}%`;
+    tip.textContent = `${stack.rows[row]} ← ${stack.columns[column]}: ${figure}`;
     tip.style.left = `${Math.min(event.pageX + 14, window.innerWidth - 220)}px`;
     tip.style.top = `${event.pageY + 14}px`;
-    look(row);
+    mark(row);
   });
   map.addEventListener("pointerleave", () => { tip.hidden = true; });
   const select = at("regard-stack");
-  data.stacks.forEach((stack, n) => select.add(new Option(stack.told, n)));
+  data.stacks.forEach((stack, n) => select.add(new Option(stack.title, n)));
   select.hidden = data.stacks.length < 2;
   select.addEventListener("change", () => {
     chosen.stack = Number(select.value);

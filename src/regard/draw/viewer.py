@@ -1,4 +1,4 @@
-"""The page of an explanation: every head of every stack, one of them large, and what was read.
+"""The page of an explanation: every head of every stack, one of them large, and the attribution.
 
 The weights stand in the page as packed numbers (:mod:`.payload`), and ``viewer.js`` draws them on
 canvases, so that 512 words in 12 × 12 heads are one small file. Words reach the page as escaped
@@ -45,16 +45,16 @@ kbd{font:.8rem var(--mono);border:1px solid var(--line);border-radius:4px;paddin
 .regard-bench canvas{max-width:100%;height:auto!important}}
 """
 _SCRIPT = Path(__file__).with_name("viewer.js")
-_COLOUR = "Colour grows with the root of the weight, so that faint looks show."
+_COLOUR = "Colour grows with the root of the weight, so that low weights show."
 _MOST_DRAWN = 80  # words on a side of the map for browsers without scripts
 
 
 @dataclass(frozen=True)
 class ViewedStack:
-    """One stack of looks, as the page shows it."""
+    """One stack of attention, as the page shows it."""
 
-    told: str
-    """What it is: "the answer's looks into the source"."""
+    title: str
+    """What it is: "cross-attention (answer to source)"."""
     rows: Sequence[str]
     columns: Sequence[str]
     weights: NDArray[np.floating]
@@ -63,18 +63,18 @@ class ViewedStack:
 
 @dataclass(frozen=True)
 class Shading:
-    """A reading: how much each word gave to each answer."""
+    """An attribution: how much each word contributes to each answer."""
 
     answers: Sequence[str]
     words: Sequence[str]
     scores: NDArray[np.floating]
-    """By answer and word; negative where a word speaks against the answer."""
-    told: str
+    """By answer and word; negative where a word counts against the answer."""
+    description: str
     faithfulness: str
 
 
 @dataclass(frozen=True)
-class View:
+class ExplanationView:
     """All that the page of an explanation says."""
 
     title: str
@@ -85,19 +85,19 @@ class View:
     shading: Shading | None = None
     notes: Sequence[str] = ()
     """What was done to the weights: merged into words, sinks hidden."""
-    own: bool = False
-    """Whether the first stack is a text's look at itself."""
+    self_attention: bool = False
+    """Whether rows and columns of the first stack are the same words."""
     document: str = ""
-    """A text with looks drawn over it, as markup."""
+    """A text with its attention weights drawn behind the words, as markup."""
     version: str = ""
 
 
-def explanation_page(view: View) -> str:
+def explanation_page(view: ExplanationView) -> str:
     """Draw an explanation as one self-contained page."""
     parts = {
         "Document": view.document,
-        "Reading": _reading(view.shading) if view.shading else "",
-        "Attention": _attention(view) if view.stacks else "",
+        "Attribution": _draw_attribution(view.shading) if view.shading else "",
+        "Attention": _draw_attention(view) if view.stacks else "",
     }
     script = _SCRIPT.read_text(encoding="utf-8") if view.stacks else ""
     return page(
@@ -106,22 +106,22 @@ def explanation_page(view: View) -> str:
     )  # fmt: skip
 
 
-def _reading(shading: Shading) -> str:
+def _draw_attribution(shading: Shading) -> str:
     faithful = tag("p", tag("b", "Faithfulness. "), text(shading.faithfulness))
-    told = tag("p", text(f"{shading.told}."), class_="hint")
+    description = tag("p", text(f"{shading.description}."), class_="hint")
     if len(shading.answers) == 1:
-        named = tag("p", "What speaks for ", tag("b", text(label(shading.answers[0]))), ":")
+        named = tag("p", "Words for ", tag("b", text(label(shading.answers[0]))), ":")
         drawn = tag(
-            "p", _shaded(shading.words, shading.scores[0]), class_="regard-read", dir="auto"
+            "p", _shade_words(shading.words, shading.scores[0]), class_="regard-read", dir="auto"
         )
-        return tag("style", STYLE) + named + drawn + told + faithful
+        return tag("style", STYLE) + named + drawn + description + faithful
     shown = np.maximum(shading.scores, 0.0)
     picture = Picture(shading.answers, shading.words, shown, "Which words each answer came from")
     drawn = tag("div", svg.svg_map(picture, alone=False), class_="scroll")
-    return tag("style", STYLE) + drawn + told + faithful
+    return tag("style", STYLE) + drawn + description + faithful
 
 
-def _shaded(words: Sequence[str], scores: NDArray[np.floating]) -> str:
+def _shade_words(words: Sequence[str], scores: NDArray[np.floating]) -> str:
     peak = float(np.abs(scores).max(initial=0.0)) or 1.0
     return " ".join(
         tag(
@@ -135,18 +135,18 @@ def _shaded(words: Sequence[str], scores: NDArray[np.floating]) -> str:
     )
 
 
-def _attention(view: View) -> str:
+def _draw_attention(view: ExplanationView) -> str:
     packed = pack_all([stack.weights for stack in view.stacks])
     first = view.stacks[0]
     layer, head = view.start
-    name = f"{first.told}: layer {layer + 1}, head {head + 1}"
-    what = WHAT_IT_SHOWS["own" if view.own else "cross"]
+    name = f"{first.title}: layer {layer + 1}, head {head + 1}"
+    what = WHAT_IT_SHOWS["self" if view.self_attention else "cross"]
     return "".join(
         [
             "" if view.shading else tag("style", STYLE),
             *(tag("p", text(note), class_="hint") for note in view.notes),
             tag("p", _KEYS, class_="hint keys"),
-            tag("select", id="regard-stack", aria_label="Which looks"),
+            tag("select", id="regard-stack", aria_label="Which attention"),
             tag(
                 "div",
                 tag(
@@ -164,15 +164,15 @@ def _attention(view: View) -> str:
             ),
             tag("div", "", id="regard-tip", hidden="hidden", role="tooltip"),
             tag("p", "", class_="hint", id="regard-kept"),
-            _words("Who looks (point at a word)", "regard-rows"),
-            _words("Where it looked", "regard-columns"),
+            _draw_words("From (point at a word)", "regard-rows"),
+            _draw_words("To", "regard-columns"),
             tag(
                 "div",
                 tag("p", tag("b", "What this shows. "), what),
                 tag("p", tag("b", "What it is not. "), NOT_A_REASON),
                 class_="words",
             ),
-            tag("noscript", _still(first, view.start, name)),
+            tag("noscript", _draw_still(first, view.start, name)),
             tag("script", _data(view, packed), type="application/json", id="regard-data"),
         ]
     )
@@ -185,17 +185,17 @@ _KEYS = (
 )
 
 
-def _canvas(name: str, told: str) -> str:
-    return tag("canvas", id=name, role="img", aria_label=told)
+def _canvas(name: str, description: str) -> str:
+    return tag("canvas", id=name, role="img", aria_label=description)
 
 
-def _words(title: str, name: str) -> str:
+def _draw_words(title: str, name: str) -> str:
     return tag("div", text(title), class_="regard-name") + tag(
         "p", id=name, class_="regard-words", dir="auto"
     )
 
 
-def _still(stack: ViewedStack, start: tuple[int, int], name: str) -> str:
+def _draw_still(stack: ViewedStack, start: tuple[int, int], name: str) -> str:
     """Draw the first head for browsers that run no scripts."""
     if max(len(stack.rows), len(stack.columns)) > _MOST_DRAWN:
         return tag("p", "The maps of a text of this length are drawn by the page's script.")
@@ -203,11 +203,11 @@ def _still(stack: ViewedStack, start: tuple[int, int], name: str) -> str:
     return svg.svg_map(Picture(stack.rows, stack.columns, weights, name), alone=False)
 
 
-def _data(view: View, packed: Sequence[Packed]) -> str:
+def _data(view: ExplanationView, packed: Sequence[Packed]) -> str:
     """Write the data block; nothing in it can end the block or begin a tag."""
     stacks = [
         {
-            "told": stack.told,
+            "title": stack.title,
             "rows": [label(word) for word in stack.rows],
             "columns": [label(word) for word in stack.columns],
             "layers": stack.weights.shape[0],
@@ -229,6 +229,6 @@ def _note(stack: ViewedStack, packed: Packed) -> str:
     if packed.kept == len(stack.columns):
         return f"Every weight is here. {_COLOUR}"
     return (
-        f"To keep this page small it holds the {packed.kept} strongest looks of every row: "
+        f"To keep this page small it holds the {packed.kept} highest weights of every row: "
         f"{packed.share:.0%} of all weight. --json gives every weight. {_COLOUR}"
     )

@@ -1,6 +1,6 @@
-"""Where a model looked in a document: HAN's words and sentences, or the hops of a text.
+"""Attention of poolings over a document: HAN's words and sentences, or the hops of a text.
 
-The weights are the model's own, heard at its taps, and put where the words stand in the text.
+The weights are the model's own, recorded at its taps, and merged into the words of the text.
 """
 
 from typing import NamedTuple
@@ -14,57 +14,57 @@ from regard.tasks.question import TextAttention
 from regard.text.tokenizer import Tokenizer
 
 
-class Looked(NamedTuple):
-    """One document, what was answered, and where the model looked."""
+class DocumentAttention(NamedTuple):
+    """One document, its answer, and the attention weights of its words and sentences."""
 
     words: tuple[str, ...]
     spans: tuple[slice, ...]
     """Tokens of each word, in the row."""
     sentence: tuple[int, ...]
-    """Which sentence each word stands in; all in the first where none are told apart."""
+    """Which sentence each word stands in; 0 where the text is not read by sentences."""
     word_weights: NDArray[np.float64]
-    """Axes: hop, word. Of HAN there is one, and each sentence sums to one."""
+    """Axes: hop, word. Of HAN there is one hop, and each sentence sums to one."""
     sentence_weights: NDArray[np.float64] | None
     """None where the text is not read by sentences."""
     answer: str
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """How much of the whole look each word had, over all hops."""
+        """The weight of each word in the whole text: mean over hops, or sentence times word."""
         if self.sentence_weights is None:
             return self.word_weights.mean(axis=0)
         return self.word_weights[0] * self.sentence_weights[list(self.sentence)]
 
 
-def draws_documents(run: Run) -> bool:
-    """Whether a run's looks are drawn over its text: HAN's, or those of hops."""
+def has_text_attention(run: Run) -> bool:
+    """Say whether a model attends to words by sentences (HAN) or by hops."""
     model = run.recipe.model
     return model.documents.read == "sentences" or model.head.pooling == "hops"
 
 
-def look(run: Run, text: str) -> Looked:
-    """Let the model read a document, and listen."""
+def record_document(run: Run, text: str) -> DocumentAttention:
+    """Let the model read a document, and record the attention of its poolings."""
     found = run.task.text_attention(run.model, text)
     if found is None:
         raise UsageError(
-            "only a model that reads by sentences or by hops draws a document. This one pools by "
-            f"{run.recipe.model.head.pooling}.",
+            "only a model that reads by sentences or by hops attends to a document. This one pools "
+            f"by {run.recipe.model.head.pooling}.",
             'Train one with model.documents.read = "sentences" or model.head.pooling = "hops".',
         )
-    looked = words_of(run.tokenizer, found)
-    if not any(looked.words):
+    document = merge_tokens(run.tokenizer, found)
+    if not any(document.words):
         raise UsageError(
             f"a document must have at least one sentence. Got {text[:40]!r}.", "Give it a text."
         )
-    return looked
+    return document
 
 
-def words_of(tokenizer: Tokenizer, found: TextAttention) -> Looked:
+def merge_tokens(tokenizer: Tokenizer, found: TextAttention) -> DocumentAttention:
     """Add up the weights of each word's tokens; special tokens are left out."""
     ids, special = found.ids, tokenizer.is_special
     words = [word for word in tokenizer.words(ids) if not special(ids[word.tokens.start])]
     spans = tuple(word.tokens for word in words)
-    return Looked(
+    return DocumentAttention(
         tuple(word.text for word in words),
         spans,
         tuple(int(found.tokens.sentence[span.start]) for span in spans),

@@ -1,9 +1,9 @@
-"""Documents as a model looked at them, drawn: HAN's words and sentences, or the hops of a text.
+"""Documents drawn with the attention of poolings: HAN's words and sentences, or hops over a text.
 
-    picture = document_picture(run, text)
+    picture = draw_document(run, text)
 
-The looks are drawn over the text, with what erasing the words looked at most does: words are taken
-out of the text, sentence ends stay.
+The weights are drawn behind the words, with what erasing the words of the highest weight does to
+the answer. Words are erased from the text; sentence ends stay.
 """
 
 from collections.abc import Sequence
@@ -12,79 +12,79 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from regard.draw.document import DocumentPicture, DrawnSentence, View
-from regard.explain.attributions.attribute import read, trusted
-from regard.explain.document_attention import Looked, look
+from regard.draw.document import DocumentPicture, DocumentView, DrawnSentence
+from regard.explain.attributions.attribute import attribute, measure_faithfulness
+from regard.explain.document_attention import DocumentAttention, record_document
 from regard.explain.document_attention import (
-    draws_documents as draws_documents,  # also for the verb
+    has_text_attention as has_text_attention,  # also for the verb
 )
-from regard.explain.erasure import Faithfulness, Mean, mean_erasure
+from regard.explain.erasure import Faithfulness, MeanErasure, average_erasure
 from regard.layers.diversity import overlap
 from regard.run import Run
 
 
-def document_picture(run: Run, text: str, trust: Faithfulness | None = None) -> DocumentPicture:
-    """Answer a document and draw where the model looked, with what erasing those words does.
+def draw_document(run: Run, text: str, faithfulness: Faithfulness | None = None) -> DocumentPicture:
+    """Answer a document, and draw its attention weights with what erasing words does.
 
-    ``trust`` is what that does to the answer, where it is known already: it takes many answers.
+    ``faithfulness`` is passed where it is known already: it takes many forward passes.
     """
-    looked = look(run, text)
-    if trust is None:
-        asked = run.task.question(run.model, text)
-        trust = trusted(asked, read(asked, "weights"))
-    alike = None
-    if looked.sentence_weights is None:
-        weights = torch.from_numpy(looked.word_weights)[None]
+    found = record_document(run, text)
+    if faithfulness is None:
+        question = run.task.question(run.model, text)
+        faithfulness = measure_faithfulness(question, attribute(question, "weights"))
+    overlaps = None
+    if found.sentence_weights is None:
+        weights = torch.from_numpy(found.word_weights)[None]
         shares = weights / weights.sum(dim=2, keepdim=True).clamp(min=1e-12)
-        alike = overlap(shares)[0].numpy()
+        overlaps = overlap(shares)[0].numpy()
     return DocumentPicture(
-        views(looked),
-        looked.answer,
-        trust.in_words(looked.answer),
-        overlap=alike,
+        make_views(found),
+        found.answer,
+        faithfulness.describe(found.answer),
+        overlap=overlaps,
     )
 
 
-def views(looked: Looked) -> list[View]:
-    """Lay the words out by sentence, once for each look."""
-    if looked.sentence_weights is not None:
-        return [View("words and sentences", _drawn(looked, looked.word_weights[0]))]
-    mean = View("mean over all hops", _drawn(looked, looked.scores))
+def make_views(found: DocumentAttention) -> list[DocumentView]:
+    """Lay the words out by sentence, once for each hop."""
+    if found.sentence_weights is not None:
+        return [DocumentView("words and sentences", _group_sentences(found, found.word_weights[0]))]
+    mean = DocumentView("mean over all hops", _group_sentences(found, found.scores))
     each = [
-        View(f"hop {number}", _drawn(looked, weights))
-        for number, weights in enumerate(looked.word_weights, 1)
+        DocumentView(f"hop {number}", _group_sentences(found, weights))
+        for number, weights in enumerate(found.word_weights, 1)
     ]
     return [mean, *each]
 
 
-def faithfulness(run: Run, texts: Sequence[str], *, draws: int = 20) -> Mean:
-    """Average what erasing the words looked at most does over many documents."""
-    every = (run.task.question(run.model, text) for text in texts)
+def average_faithfulness(run: Run, texts: Sequence[str], *, draws: int = 20) -> MeanErasure:
+    """Average over many documents what erasing the words of the highest weight does."""
+    questions = (run.task.question(run.model, text) for text in texts)
     found = [
-        trusted(asked, read(asked, "weights"), draws=draws, seed=number)
-        for number, asked in enumerate(every)
+        measure_faithfulness(question, attribute(question, "weights"), draws=draws, seed=number)
+        for number, question in enumerate(questions)
     ]
-    return mean_erasure(found, generator=np.random.default_rng(0))
+    return average_erasure(found, generator=np.random.default_rng(0))
 
 
-def told_mean(mean: Mean) -> str:
+def describe_mean(mean: MeanErasure) -> str:
     """Say in one sentence what erasing does on average."""
     return (
-        f"Over {mean.texts} held-out documents, leaving out the words looked at most costs the "
-        f"answer {100 * mean.top:.1f} points of probability, leaving out as many others "
-        f"{100 * mean.chance:.1f}: {100 * mean.advantage:.1f} more (95% interval "
+        f"Over {mean.texts} held-out documents, erasing the words of the highest attention weight "
+        f"lowers the answer's probability by {100 * mean.top:.1f} points, erasing as many others "
+        f"by {100 * mean.chance:.1f}: {100 * mean.advantage:.1f} more (95% interval "
         f"{100 * mean.low:.1f} to {100 * mean.high:.1f})."
     )
 
 
-def _drawn(looked: Looked, weights: NDArray[np.float64]) -> list[DrawnSentence]:
-    among = looked.sentence_weights
+def _group_sentences(found: DocumentAttention, weights: NDArray[np.float64]) -> list[DrawnSentence]:
+    among = found.sentence_weights
     if among is None:
-        return [DrawnSentence(looked.words, weights.tolist())]
+        return [DrawnSentence(found.words, weights.tolist())]
     groups: list[list[int]] = [[] for _ in among]
-    for place, sentence in enumerate(looked.sentence):
+    for place, sentence in enumerate(found.sentence):
         groups[sentence].append(place)
     return [
-        DrawnSentence([looked.words[n] for n in own], weights[own].tolist(), float(share))
+        DrawnSentence([found.words[n] for n in own], weights[own].tolist(), float(share))
         for own, share in zip(groups, among, strict=True)
     ]

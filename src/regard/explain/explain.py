@@ -1,184 +1,216 @@
-"""From a run and a text to an explanation: answer, listen, read, and test the reading."""
+"""From a run and a text to an explanation: answer, attention, attribution, and faithfulness."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from regard.errors import UsageError
-from regard.explain.alignment import Look
-from regard.explain.attributions.attribute import READINGS, read, trusted
-from regard.explain.documents import document_picture, draws_documents
+from regard.explain.alignment import MapIndex
+from regard.explain.attributions.attribute import ATTRIBUTIONS, attribute, measure_faithfulness
+from regard.explain.documents import draw_document, has_text_attention
 from regard.explain.explanation import Explanation
 from regard.explain.levels import trace_levels
-from regard.explain.trace import Trace, Traced, no_looks, trace_all
+from regard.explain.trace import Trace, Traced, no_attention, trace_all
 from regard.run import Run
 from regard.tasks.question import Question
 
+SINKS = ("keep", "hide", "renormalise")
+NEED_ATTENTION = ("weights", "rollout")
+
 
 @dataclass(frozen=True)
-class Choice:
-    """What of an explanation is wanted, and how it is shown."""
+class ExplainOptions:
+    """What to explain, and which attention map to show."""
 
-    reading: str = "weights"
-    """One of :data:`READINGS`."""
-    stack: str | None = None
-    """Which looks to show first; None for those that matter most."""
-    layer: int | None = None
-    """Counted from 1, as people do; None for the last."""
-    head: int | None = None
-    """Counted from 1; None for the sharpest of the layer."""
-    mean: bool = False
-    """Whether the heads of the layer are averaged, which shows no head."""
+    attribution: str = "weights"
+    """One of :data:`ATTRIBUTIONS`."""
+    head: str | None = None
+    """The attention map to show: ``LAYER.HEAD`` counted from 1 (``2.3``), ``LAYER.mean`` or
+    ``mean`` for the mean over a layer's heads, each after a stack and a dot if not the main one
+    (``encoder``, ``encoder.2.3``); None for the sharpest head of the last layer."""
+    sinks: str = "keep"
+    """One of :data:`SINKS`: attention to special tokens (else to the first word) is kept, hidden,
+    or hidden and the rows renormalised to sum to one."""
     pieces: bool = False
-    """Whether the tokenizer's pieces are shown instead of words."""
-    hide_sink: bool = False
-    """Whether special tokens (else the first word) are left out of what is looked at."""
-    renormalise: bool = False
-    """Whether rows then sum to one again."""
+    """Show the tokenizer's pieces instead of words."""
     label: str | None = None
-    """Which label to ask about; None for the likeliest."""
+    """Explain this label instead of the likeliest."""
     go_on: bool = False
-    """Whether a language model goes on with the text first."""
+    """Let a language model go on with the text first."""
+
+
+class Shown(NamedTuple):
+    """What ``head`` names: a stack, and the layer and head in it as they were written."""
+
+    stack: str | None
+    layer: str | None
+    head: str | None
 
 
 def explain(
-    run: Run, asked: str, target: str | None = None, choice: Choice | None = None
+    run: Run, text: str, target: str | None = None, options: ExplainOptions | None = None
 ) -> Explanation:
-    """Answer a text and gather where the model looked and which words the answer came from."""
-    choice = choice or Choice()
-    _check(choice)
-    traced = _traced(run, asked, target, choice)
-    attends = bool(traced.looks)
-    if not attends and (choice.reading in ("weights", "rollout") or choice.stack):
-        raise no_looks(run)
-    looks = _as_wanted(traced, choice)
-    stack = _stack(looks, choice)
-    look = _look(looks[stack], choice) if stack else None
+    """Answer a text; record the attention, and attribute the answer to the words of the text."""
+    options = options or ExplainOptions()
+    _check_options(options)
+    wanted = _parse_head(options.head)
+    traced = _trace(run, text, target, options)
+    if not traced.attention and (options.attribution in NEED_ATTENTION or options.head):
+        raise no_attention(run)
+    attention = _prepare_traces(traced, options)
+    stack = _choose_stack(attention, wanted)
+    shown = _choose_map(attention[stack], wanted) if stack else None
     found = Explanation(
-        asked,
+        text,
         traced.answer,
         run.recipe.task,
-        looks,
+        attention,
         stack,
-        look,
-        notes=(*_notes(choice, looks), *run.task.explanation_notes(asked)),
+        shown,
+        notes=(*_describe_changes(options, shown), *run.task.explanation_notes(text)),
     )
-    asking = _question(run, asked, target, choice)
-    if asking is not None:
-        reading = read(asking, choice.reading, _reading_look(look, stack))
+    question = _find_question(run, text, target, options)
+    if question is not None:
+        # Attributed by the map that is shown; by the last layer's mean if that is another stack's.
+        chosen = shown if stack in ("cross", "self") else None
+        attribution = attribute(question, options.attribution, chosen)
         found = replace(
             found,
-            words=asking.names,
-            answers=asking.answers,
-            reading=reading,
-            faithfulness=trusted(asking, reading),
+            words=question.names,
+            answers=question.answers,
+            attribution=attribution,
+            faithfulness=measure_faithfulness(question, attribution),
         )
-    if not draws_documents(run):
+    if not has_text_attention(run):
         return found
-    same = choice.reading == "weights" and choice.label is None and not choice.pieces
-    picture = document_picture(run, asked, found.faithfulness if same else None)
+    same = options.attribution == "weights" and options.label is None and not options.pieces
+    picture = draw_document(run, text, found.faithfulness if same else None)
     return replace(found, document=picture)
 
 
-def _traced(run: Run, asked: str, target: str | None, choice: Choice) -> Traced:
-    plain = asked.strip() and target is None and not choice.go_on  # trace_all refuses the others
+def _trace(run: Run, text: str, target: str | None, options: ExplainOptions) -> Traced:
+    plain = text.strip() and target is None and not options.go_on  # trace_all refuses the others
     if plain and run.recipe.model.documents.read == "sentences":
-        return trace_levels(run, asked)
-    return trace_all(run, asked, target, go_on=choice.go_on)
+        return trace_levels(run, text)
+    return trace_all(run, text, target, go_on=options.go_on)
 
 
-def _question(run: Run, asked: str, target: str | None, choice: Choice) -> Question | None:
-    """Find a number to explain; where there is none, weights can still be looked at."""
+def _find_question(
+    run: Run, text: str, target: str | None, options: ExplainOptions
+) -> Question | None:
+    """Find a number to explain; where there is none, the attention can still be shown."""
     try:
         return run.task.question(
             run.model,
-            asked,
+            text,
             target,
-            label=choice.label,
-            go_on=choice.go_on,
-            pieces=choice.pieces,
+            label=options.label,
+            go_on=options.go_on,
+            pieces=options.pieces,
         )
     except UsageError:
-        if choice.reading != "weights" or choice.label is not None:
+        if options.attribution != "weights" or options.label is not None:
             raise
         return None
 
 
-def _reading_look(look: Look | None, stack: str | None) -> Look | None:
-    """Read by the look that is shown; by the last layer's mean where others are shown."""
-    return look if stack in ("cross", "self") else None
-
-
-def _check(choice: Choice) -> None:
-    if choice.reading not in READINGS:
+def _check_options(options: ExplainOptions) -> None:
+    if options.attribution not in ATTRIBUTIONS:
         raise UsageError(
-            f"a reading is one of {', '.join(READINGS)}. Got {choice.reading!r}.",
-            "Name one of them with --reading.",
+            f"an attribution is one of {', '.join(ATTRIBUTIONS)}. Got {options.attribution!r}.",
+            "Name one of them with --attribution.",
         )
-    if choice.mean and choice.head is not None:
+    if options.sinks not in SINKS:
         raise UsageError(
-            "a mean over heads shows no single head. Got both --mean and --head.",
-            "Leave one of them out.",
+            f"attention sinks are one of {', '.join(SINKS)}. Got {options.sinks!r}.",
+            "Name one of them with --sinks.",
         )
 
 
-def _as_wanted(traced: Traced, choice: Choice) -> dict[str, Trace]:
-    looks = traced.looks if choice.pieces else {n: t.by_words() for n, t in traced.looks.items()}
-    if choice.hide_sink:
-        looks = {
-            name: trace.without_sinks(renormalised=choice.renormalise)
-            for name, trace in looks.items()
-            if len(trace.sinks) < len(trace.source)
-        }
-    return looks
+def _parse_head(head: str | None) -> Shown:
+    """Take apart ``[STACK.]LAYER.HEAD``; ``mean`` stands for a head, or for the whole."""
+    parts = head.split(".") if head is not None else []
+    named = bool(parts) and parts[0].isalpha() and parts[0] != "mean"
+    stack, rest = (parts[0], parts[1:]) if named else (None, parts)
+    match rest:
+        case []:
+            return Shown(stack, None, None)
+        case ["mean"]:
+            return Shown(stack, None, "mean")
+        case [layer, number] if layer.isdecimal() and (number.isdecimal() or number == "mean"):
+            return Shown(stack, layer, number)
+    raise UsageError(
+        f"a head is LAYER.HEAD, both counted from 1, a stack before it if need be. Got {head!r}.",
+        "Write for instance --head 2.3, --head 2.mean, --head mean, --head encoder or "
+        "--head encoder.2.3.",
+    )
 
 
-def _stack(looks: Mapping[str, Trace], choice: Choice) -> str | None:
-    if choice.stack is not None and choice.stack not in looks:
+def _prepare_traces(traced: Traced, options: ExplainOptions) -> dict[str, Trace]:
+    """Merge pieces into words and hide attention sinks, as the options say."""
+    traces = {
+        name: trace if options.pieces else trace.by_words()
+        for name, trace in traced.attention.items()
+    }
+    if options.sinks == "keep":
+        return traces
+    return {
+        name: trace.without_sinks(renormalised=options.sinks == "renormalise")
+        for name, trace in traces.items()
+        if len(trace.sinks) < len(trace.source)
+    }
+
+
+def _choose_stack(attention: Mapping[str, Trace], wanted: Shown) -> str | None:
+    if wanted.stack is not None and wanted.stack not in attention:
         raise UsageError(
-            f"looks are of one of these: {', '.join(looks)}. Got {choice.stack!r}.",
-            "Name one of them with --stack.",
+            f"the attention of this model is {', '.join(attention)}. Got {wanted.stack!r}.",
+            "Name one of them with --head.",
         )
-    return choice.stack or next(iter(looks), None)
+    return wanted.stack or next(iter(attention), None)
 
 
-def _look(trace: Trace, choice: Choice) -> Look:
+def _choose_map(trace: Trace, wanted: Shown) -> MapIndex:
     layers, heads = trace.weights.shape[:2]
-    layer = _within("layer", choice.layer, layers, layers)
-    if choice.mean:
-        return Look(layer, None)
-    sharpest = _sharpest(trace, layer)
-    return Look(layer, _within("head", choice.head, heads, sharpest + 1))
+    layer = layers - 1 if wanted.layer is None else _count("layer", wanted.layer, layers)
+    if wanted.head == "mean":
+        return MapIndex(layer, None)
+    if wanted.head is None:
+        return MapIndex(layer, _find_sharpest(trace, layer))
+    return MapIndex(layer, _count("head", wanted.head, heads))
 
 
-def _within(name: str, wanted: int | None, count: int, otherwise: int) -> int:
-    number = otherwise if wanted is None else wanted
-    if not 1 <= number <= count:
+def _count(name: str, wanted: str, count: int) -> int:
+    if not 1 <= int(wanted) <= count:
         raise UsageError(
-            f"a {name} is counted from 1. Got {number}; this model has {count}.",
-            f"Give a --{name} of 1 to {count}.",
+            f"a {name} is counted from 1. Got {wanted}; this model has {count}.",
+            f"Give a {name} of 1 to {count}.",
         )
-    return number - 1
+    return int(wanted) - 1
 
 
-def _sharpest(trace: Trace, layer: int) -> int:
-    """Find the head whose looks at words are the most decided."""
+def _find_sharpest(trace: Trace, layer: int) -> int:
+    """Find the head whose rows put the most weight on a single word, special tokens aside."""
     words = [n for n in range(len(trace.source)) if n not in trace.sinks]
-    onto = trace.weights[layer][..., words] if words else trace.weights[layer]
-    return int(onto.max(axis=-1).mean(axis=-1).argmax())
+    weights = trace.weights[layer][..., words] if words else trace.weights[layer]
+    return int(weights.max(axis=-1).mean(axis=-1).argmax())
 
 
-def _notes(choice: Choice, looks: Mapping[str, Trace]) -> tuple[str, ...]:
-    if not looks:
+def _describe_changes(options: ExplainOptions, shown: MapIndex | None) -> tuple[str, ...]:
+    """Say what was done to the weights."""
+    if shown is None:
         return ()
     notes = []
-    if not choice.pieces:
+    if not options.pieces:
         notes.append(
-            "Pieces are merged into words: a look at a word is the sum over its pieces, a word's "
-            "look the mean over its pieces."
+            "Pieces are merged into words: attention to a word is the sum over its pieces, "
+            "attention from a word the mean over its pieces."
         )
-    if choice.hide_sink:
-        rest = "sum to one again" if choice.renormalise else "sum to what is left"
-        notes.append(f"Looks at special tokens (else at the first word) are hidden; rows {rest}.")
-    if choice.mean:
-        notes.append("The map shows the mean over the layer's heads, which no head looked.")
+    if options.sinks != "keep":
+        rest = "are renormalised" if options.sinks == "renormalise" else "sum to less than one"
+        notes.append(
+            f"Attention to special tokens (else to the first word) is hidden; rows {rest}."
+        )
+    if shown.head is None:
+        notes.append("The map is the mean over the layer's heads; no single head attends like it.")
     return tuple(notes)

@@ -1,34 +1,34 @@
-"""The levels of a hierarchical network as looks: words of each sentence, sentences of a document.
+"""Attention of a hierarchical network: sentences to their words, the document to its sentences.
 
-words       row i is the look of sentence i at its own words
-sentences   one row: the look of the document at its sentences
+words       row i: attention of sentence i to its own words
+sentences   one row: attention of the document to its sentences
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.explain.attributions.attribution import Reading, merged
-from regard.explain.document_attention import Looked, look, words_of
+from regard.explain.attributions.attribution import Attribution, merge_pieces
+from regard.explain.document_attention import DocumentAttention, merge_tokens, record_document
 from regard.explain.trace import Trace, Traced
 from regard.run import Run
 from regard.tasks.question import Question, one_by_one
 
 
-def trace_levels(run: Run, asked: str) -> Traced:
-    """Answer a document and record the looks of both levels."""
-    looked = look(run, asked)
-    assert looked.sentence_weights is not None
-    among: NDArray[np.float32] = looked.sentence_weights.astype(np.float32)
+def trace_levels(run: Run, text: str) -> Traced:
+    """Answer a document and record the attention of both levels."""
+    found = record_document(run, text)
+    assert found.sentence_weights is not None
+    among: NDArray[np.float32] = found.sentence_weights.astype(np.float32)
     sentences = tuple(f"sentence {n + 1}" for n in range(len(among)))
-    within = np.zeros((len(sentences), len(looked.words)), dtype=np.float32)
-    within[list(looked.sentence), np.arange(len(looked.words))] = looked.word_weights[0]
+    within = np.zeros((len(sentences), len(found.words)), dtype=np.float32)
+    within[list(found.sentence), np.arange(len(found.words))] = found.word_weights[0]
     words = Trace(
-        source=looked.words,
+        source=found.words,
         target=sentences,
         weights=within[None, None],
-        source_words=one_by_one(len(looked.words)),
+        source_words=one_by_one(len(found.words)),
         target_words=one_by_one(len(sentences)),
-        answer=looked.answer,
+        answer=found.answer,
         stack="words",
     )
     above = Trace(
@@ -37,24 +37,24 @@ def trace_levels(run: Run, asked: str) -> Traced:
         weights=among[None, None, None],
         source_words=one_by_one(len(sentences)),
         target_words=one_by_one(1),
-        answer=looked.answer,
+        answer=found.answer,
         stack="sentences",
     )
-    return Traced(looked.answer, {"words": words, "sentences": above})
+    return Traced(found.answer, {"words": words, "sentences": above})
 
 
-def weights_of_levels(question: Question) -> Reading:
-    """Read by each word's share of the whole look: its sentence's, times its own within it."""
+def attribute_by_levels(question: Question) -> Attribution:
+    """Score each word by its sentence's weight times its own weight in the sentence."""
     assert question.hierarchy is not None
-    looked = words_of(question.tokenizer, question.hierarchy.attention())
-    shares = _by_token(looked, len(question.ids))[None]
-    told = "weights: a word's share of its sentence's look, times the sentence's share"
-    return Reading("weights", merged(shares, question.words), told)
+    found = merge_tokens(question.tokenizer, question.hierarchy.attention())
+    shares = _spread_over_tokens(found, len(question.ids))[None]
+    description = "weights: a word's weight in its sentence, times the sentence's weight"
+    return Attribution("weights", merge_pieces(shares, question.words), description)
 
 
-def _by_token(looked: Looked, length: int) -> NDArray[np.float64]:
-    """Spread each word's share evenly over its tokens."""
+def _spread_over_tokens(found: DocumentAttention, length: int) -> NDArray[np.float64]:
+    """Spread each word's weight evenly over its tokens."""
     shares = np.zeros(length)
-    for span, score in zip(looked.spans, looked.scores.tolist(), strict=True):
+    for span, score in zip(found.spans, found.scores.tolist(), strict=True):
         shares[span] = score / (span.stop - span.start)
     return shares

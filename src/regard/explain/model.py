@@ -4,22 +4,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.explain.explain import Choice
+from regard.explain.explain import ExplainOptions
 from regard.explain.explain import explain as explain_run
 from regard.explain.explanation import Explanation
-from regard.inference.predictor import Predictor, opened
+from regard.inference.predictor import Predictor, load_run
 from regard.run import Run
 
 
 class Model(Predictor):
-    """A trained model, to be asked and looked into."""
+    """A trained model that answers and explains its answers."""
 
-    def explain(self, text: str, target: str | None = None, **choice: Any) -> Explanation:  # noqa: ANN401
-        """Answer a text and say where the model looked; see :class:`Choice` for what can be chosen.
+    def explain(self, text: str, target: str | None = None, **options: Any) -> Explanation:  # noqa: ANN401
+        """Answer a text and explain the answer; ``options`` are fields of :class:`ExplainOptions`.
 
-        ``target`` gives a translation instead of the model's own.
+        ``target`` is explained instead of the model's own translation.
         """
-        return explain(self.run, text, target, **choice)
+        return explain(self.run, text, target, **options)
 
 
 def load(
@@ -28,24 +28,26 @@ def load(
     ensemble: Sequence[str | Path] = (),
     decoding: Mapping[str, Any] | None = None,
 ) -> Model:
-    """Open a run folder to ask it and to look into it.
+    """Load a run folder to predict with it and to explain its answers.
 
-    Runs named ``beside`` it answer as well, with equal shares; ``decoding`` says how to answer
-    where it is not to be as the recipe has it, as in ``{"method": "sample", "temperature": 0.5}``.
+    The networks of the runs in ``ensemble`` answer as well, with equal shares; ``decoding``
+    overrides settings of the recipe's table [decoding], as in
+    ``{"method": "sample", "temperature": 0.5}``.
     """
-    return Model(opened(path, ensemble=ensemble, decoding=decoding))
+    return Model(load_run(path, ensemble=ensemble, decoding=decoding))
 
 
 def explain(
     run: Run | str | Path,
     text: str,
     target: str | None = None,
-    **choice: Any,  # noqa: ANN401 - the fields of Choice
+    **options: Any,  # noqa: ANN401 - the fields of ExplainOptions
 ) -> Explanation:
     """Answer a text with a run, or with the run in a folder, and explain the answer.
 
-    ``target`` is explained instead of the model's own translation; ``choice`` are fields of
-    :class:`Choice`, as in ``regard.explain("runs/reviews", "not bad", reading="occlusion")``.
+    ``target`` is explained instead of the model's own translation; ``options`` are fields of
+    :class:`ExplainOptions`, as in
+    ``regard.explain("runs/reviews", "not bad", attribution="occlusion")``.
     """
-    opened_run = run if isinstance(run, Run) else opened(run)
-    return explain_run(opened_run, text, target, Choice(**choice))
+    loaded = run if isinstance(run, Run) else load_run(run)
+    return explain_run(loaded, text, target, ExplainOptions(**options))

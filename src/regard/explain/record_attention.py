@@ -47,14 +47,14 @@ def record_attention(model: nn.Module, forward: Callable[[], Tensor]) -> Recorde
         if calls:
             weights = calls[0][0]
             heads = weights if weights.dim() == 3 else weights[None]  # a pointer is one head
-            stacks.setdefault(stack_of(name), []).append(heads)
+            stacks.setdefault(find_stack(name), []).append(heads)
     return Recorded(
         ids, {stack: torch.stack(layers).float().numpy() for stack, layers in stacks.items()}
     )
 
 
-def stack_of(tap: str) -> str:
-    """Say which stack a tap belongs to, from its qualified name."""
+def find_stack(tap: str) -> str:
+    """Return the stack a tap belongs to, from its qualified name."""
     parts = tap.split(".")
     if "copying" in parts:
         return "pointer"

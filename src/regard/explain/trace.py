@@ -1,14 +1,14 @@
-"""A trace: where a model looked, for every layer and head.
+"""A trace: the attention weights of every layer and head for one text and its answer.
 
-    cross      row t is the look into the source that was taken when word t was written
-    decoder    row t is the look into what had been written when word t was written
-    encoder    row t is the look of word t of the source into the source
-    self       row t is the look of word t into its own text, wherever it could see
-    pointer    row t is where word t was pointed at to be copied, in a model that copies
-    pool       row h is hop h's look at the text, when its states were made into one
+    cross      row t: from the state that predicts written word t to the source
+    decoder    row t: from the state that predicts written word t to the words before it
+    encoder    row t: from word t of the source to the source
+    self       row t: from word t of a text to the text, as far as it is visible
+    pointer    row t: the copying distribution over the source when word t was written
+    pool       row h: from hop h of the pooling to the text
 
-The weights are the equation's own: while someone listens the model computes by the equation, and
-otherwise by the fused kernel, which is proven equal. Heads are never averaged unless asked.
+The weights are the equation's own: while a tap is recorded the model computes by the equation, and
+otherwise by the fused kernel, which is tested to be equal. Heads are never averaged unless asked.
 """
 
 from collections.abc import Sequence
@@ -25,38 +25,38 @@ from regard.explain.record_attention import Stacks, record_attention
 from regard.run import Run
 from regard.tasks.question import one_by_one
 
-OF_ITSELF = frozenset({"encoder", "self"})
-"""Stacks in which a text looks at itself: rows and columns are the same words."""
+SELF_ATTENTION = frozenset({"encoder", "self"})
+"""Stacks whose rows and columns are the same words."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """The looks of one stack while one text was answered."""
+    """The attention weights of one stack."""
 
     source: tuple[str, ...]
-    """What was looked at, piece by piece; in a translation the last one is the end of the text."""
+    """What is attended to, piece by piece; of a translation the last one is the end of the text."""
     target: tuple[str, ...]
-    """Who looked, piece by piece; in a translation what was written, the end of it last."""
+    """What attends, piece by piece; of a translation what was written, its end last."""
     weights: NDArray[np.float32]
     """Axes: layer, head, target, source. Each row over ``source`` sums to one."""
     source_words: tuple[slice, ...]
     target_words: tuple[slice, ...]
-    own: bool = False
-    """Whether the text looked at itself."""
+    self_attention: bool = False
+    """Whether rows and columns are the same words."""
     answer: str = ""
     """What the model answered."""
     stack: str = "cross"
-    """Which stack looked: one of those above."""
+    """Which stack: one of those above."""
     sinks: tuple[int, ...] = ()
-    """Columns that often hold looks that look for nothing: special tokens, else the first one."""
+    """Columns that are often attention sinks: special tokens, else the first one."""
     ids: tuple[int, ...] = ()
-    """Of what was looked at, piece by piece; none once merged."""
+    """Of what is attended to, piece by piece; empty once merged."""
 
     def by_words(self) -> "Trace":
         """Merge pieces into words.
 
-        A look at a word is the sum over its pieces, and a word's look is the mean over its pieces,
-        so that every row still sums to one.
+        Attention to a word is the sum over its pieces, attention from a word the mean over its
+        pieces, so that every row still sums to one.
         """
         onto = np.stack([self.weights[..., p].sum(-1) for p in self.source_words], axis=-1)
         merged = np.stack([onto[:, :, p].mean(-2) for p in self.target_words], axis=-2)
@@ -75,7 +75,7 @@ class Trace:
     def without_sinks(self, *, renormalised: bool = False) -> "Trace":
         """Leave out the columns of :attr:`sinks`; rows then sum to less than one.
 
-        With ``renormalised`` they sum to one again, unless all of a row was there.
+        With ``renormalised`` they sum to one again, unless all weight was on the sinks.
         """
         kept = [n for n in range(len(self.source)) if n not in self.sinks]
         weights = self.weights[..., kept]
@@ -94,95 +94,94 @@ class Trace:
 
 
 class Traced(NamedTuple):
-    """Everything that was heard while one text was answered."""
+    """An answer, and the attention of every stack."""
 
     answer: str
-    looks: dict[str, Trace]
-    """By stack; the one to look at first comes first. Empty for a model that does not attend."""
+    attention: dict[str, Trace]
+    """By stack, the most important first. Empty for a model without attention."""
 
     @property
     def main(self) -> Trace:
-        """The looks to show unless others are asked for."""
-        return next(iter(self.looks.values()))
+        """The attention to show first."""
+        return next(iter(self.attention.values()))
 
 
-def trace(run: Run, asked: str, target: str | None = None) -> Trace:
-    """Answer a text and record the looks that matter most: into the source, or into the text."""
-    found = trace_all(run, asked, target)
-    if not found.looks:
-        raise no_looks(run)
+def trace(run: Run, text: str, target: str | None = None) -> Trace:
+    """Answer a text and record the main stack: cross-attention, or self-attention."""
+    found = trace_all(run, text, target)
+    if not found.attention:
+        raise no_attention(run)
     return found.main
 
 
 def trace_translation(run: Run, source: str, target: str | None = None) -> Trace:
-    """Translate ``source``, or take ``target`` as the translation, and record every look."""
+    """Translate ``source``, or take ``target`` as the translation, and record cross-attention."""
     return trace(run, source, target)
 
 
-def trace_all(run: Run, asked: str, target: str | None = None, *, go_on: bool = False) -> Traced:
-    """Answer a text and record every look of every stack.
+def trace_all(run: Run, text: str, target: str | None = None, *, go_on: bool = False) -> Traced:
+    """Answer a text and record the attention of every stack.
 
-    ``target`` gives a translator's answer instead of its own; ``go_on`` lets a language model go
-    on with the text and records what it wrote as well.
+    ``target`` is taken as the answer of a translator instead of its own; ``go_on`` lets a language
+    model go on with the text and traces what it wrote as well.
     """
-    answer, batch = run.task.answer_batch(run.model, asked, target, go_on=go_on)
-    looks = trace_batch(run, batch)
-    return Traced(answer, {name: replace(t, answer=answer) for name, t in looks.items()})
+    answer, batch = run.task.answer_batch(run.model, text, target, go_on=go_on)
+    attention = trace_batch(run, batch)
+    return Traced(answer, {name: replace(t, answer=answer) for name, t in attention.items()})
 
 
-def no_looks(run: Run) -> UsageError:
-    """Say that a model has no attention, and what works nevertheless."""
+def no_attention(run: Run) -> UsageError:
+    """Say that a model has no attention, and which attributions need none."""
     return UsageError(
-        f"only attention can be looked at. This model mixes by {run.recipe.model.mixer.kind}.",
-        "Take a reading that needs no attention: --reading gradient, integrated or occlusion.",
+        "only a model with attention has attention weights. The mixer of this model is "
+        f"{run.recipe.model.mixer.kind}.",
+        "Take --attribution gradient, integrated-gradients or occlusion.",
     )
 
 
 def trace_batch(run: Run, batch: Batch) -> dict[str, Trace]:
-    """Record every look over one example, put as its task puts it."""
+    """Record the attention of every stack over one example, as its task puts it."""
     ids, stacks = record_attention(run.model, lambda: run.task.states(run.model, batch))
     if not run.task.writes_target:
-        return _within_one_text(run, ids[0], stacks)
+        return _trace_one_text(run, ids[0], stacks)
     source, target = (field.ids[0].tolist() for field in batch.fields)
-    looks: dict[str, Trace] = {}
+    attention: dict[str, Trace] = {}
     for stack in (name for name in ("cross", "pointer", "encoder", "decoder") if name in stacks):
         columns = ids[1] if stack == "decoder" else source
         rows = source if stack == "encoder" else target
-        looks[stack] = _placed(run, stack, stacks[stack], columns, rows)
-    return looks
+        attention[stack] = _name_words(run, stack, stacks[stack], columns, rows)
+    return attention
 
 
-def _within_one_text(run: Run, ids: list[int], stacks: Stacks) -> dict[str, Trace]:
-    """Put words beside the looks at one text, its looks at itself first."""
+def _trace_one_text(run: Run, ids: list[int], stacks: Stacks) -> dict[str, Trace]:
+    """Name the words of the stacks over one text, self-attention first."""
     order = sorted(stacks, key=lambda stack: stack != "self")
     fits = [stack for stack in order if stacks[stack].shape[-1] == len(ids)]
-    return {stack: _placed(run, stack, stacks[stack], ids, ids) for stack in fits}
+    return {stack: _name_words(run, stack, stacks[stack], ids, ids) for stack in fits}
 
 
-def _placed(
+def _name_words(
     run: Run,
     stack: str,
     weights: NDArray[np.float32],
     columns: Sequence[int],
     rows: Sequence[int],
 ) -> Trace:
-    """Put words beside the weights of one stack."""
+    """Name the words of the rows and columns of one stack."""
     tokenizer = run.tokenizer
     hops = weights.shape[-2]
     special = tuple(n for n, id in enumerate(columns) if tokenizer.is_special(id))
-    looked = tuple(word.tokens for word in tokenizer.words(columns))
-    own = stack in OF_ITSELF
     return Trace(
         source=tuple(tokenizer.tokens(columns)),
         target=tuple(f"hop {n + 1}" for n in range(hops))
         if stack == "pool"
         else tuple(tokenizer.tokens(rows)),
         weights=weights,
-        source_words=looked,
+        source_words=tuple(word.tokens for word in tokenizer.words(columns)),
         target_words=one_by_one(hops)
         if stack == "pool"
         else tuple(word.tokens for word in tokenizer.words(rows)),
-        own=own,
+        self_attention=stack in SELF_ATTENTION,
         stack=stack,
         sinks=special or (0,),
         ids=tuple(columns),

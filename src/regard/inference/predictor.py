@@ -77,15 +77,15 @@ class Predictor:
         return islice(given, most)
 
 
-def opened(
+def load_run(
     path: str | Path,
     *,
     ensemble: Sequence[str | Path] = (),
     decoding: Mapping[str, Any] | None = None,
 ) -> Run:
-    """Open a run folder to ask it, by other settings of [decoding] where they are given.
+    """Load a run folder to predict with it; ``decoding`` overrides settings of [decoding].
 
-    Runs named ``beside`` it answer as well, with equal shares.
+    The networks of the runs in ``ensemble`` answer as well, with equal shares.
     """
     run = Run(Path(path), decoding=decoding)
     for other in (Run(Path(place)) for place in ensemble):

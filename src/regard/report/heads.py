@@ -8,34 +8,34 @@ from regard.explain.heads.analysis import HeadAnalysis
 from regard.explain.heads.roles import THRESHOLD, TIMES_CHANCE
 
 _HINT = (
-    f"A figure is the share of a head's strongest looks that fall where the role says, and in "
-    f"brackets the share that would by chance. A head plays a role from {THRESHOLD:.0%} on, if "
-    f"that is {TIMES_CHANCE:g} times chance: such figures are bold. Importance is the mean slope "
-    f"of the loss when the head is turned down, scaled within each layer."
+    f"A figure is how often a head's strongest attention weight falls where the role says, and in "
+    f"brackets how often it would by chance. A head has a role from {THRESHOLD:.0%} on, if that is "
+    f"{TIMES_CHANCE:g} times chance: such figures are bold. Importance is the mean gradient of the "
+    f"loss with respect to a mask on the head, scaled within each layer."
 )
 
 
 def heads_page(found: HeadAnalysis) -> str:
     """Draw a head analysis as one self-contained page."""
-    roles = list(dict.fromkeys(role for played in found.roles.values() for role in played))
+    roles = list(dict.fromkeys(role for shares in found.roles.values() for role in shares))
     titles = ["head", "importance", *roles]
     head = tag("thead", tag("tr", *(tag("th", text(title)) for title in titles)))
     rows = []
-    for name, played in found.roles.items():
+    for name, shares in found.roles.items():
         cells = [tag("td", text(str(name))), tag("td", f"{found.importance[name]:.2f}")]
         for role in roles:
-            one = played.get(role)
-            told = f"{one.share:.0%} ({one.chance:.0%})" if one else ""
-            cells.append(tag("td", tag("b", told) if one and one.plays else told))
+            one = shares.get(role)
+            share = f"{one.share:.0%} ({one.chance:.0%})" if one else ""
+            cells.append(tag("td", tag("b", share) if one and one.has_role else share))
         rows.append(tag("tr", *cells))
     table = tag("table", head, tag("tbody", *rows), class_="figures")
-    pruned = found.pruned
+    pruning = found.pruning
     lines = [
-        Line("least important first", pruned.dropped, pruned.scores),
-        Line("random order", pruned.dropped, pruned.random),
+        Line("least important first", pruning.pruned, pruning.scores),
+        Line("random order", pruning.pruned, pruning.random),
     ]
     chart = line_chart(
-        lines, title=f"{found.metric} without heads", x_label="heads dropped", alone=False
+        lines, title=f"{found.metric} without heads", x_label="heads pruned", alone=False
     )
     parts = {
         "Pruning": tag("div", tag("div", chart, class_="card"), class_="charts"),

@@ -42,7 +42,7 @@ def report_data(run: Run) -> ReportData:
         environment=made_with(run),
         commands=[
             ("ask it", f'regard predict {run.folder} "a text"'),
-            ("see where it looked", f'regard explain {run.folder} "a text"'),
+            ("explain an answer", f'regard explain {run.folder} "a text"'),
             ("measure it", f"regard evaluate {run.folder} --data FILE"),
             ("train on from it", f'in a recipe: [model.start] run = "{run.folder}"'),
         ],

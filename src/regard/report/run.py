@@ -7,22 +7,25 @@ from typing import Any
 
 from regard.draw.document import DocumentPicture
 from regard.draw.html import report_page
-from regard.draw.label import label, plain
+from regard.draw.label import label, strip_marks
 from regard.draw.page import (
-    Attention,
+    AttentionMaps,
     Confusion,
     Curve,
-    Head,
+    HeadMap,
     Panel,
     ReportData,
-    Sample,
+    ReportSample,
     SampleWords,
     Score,
 )
-from regard.draw.picture import Picture
 from regard.errors import UsageError
-from regard.explain.alignment import Look
-from regard.explain.documents import document_picture, draws_documents, faithfulness, told_mean
+from regard.explain.documents import (
+    average_faithfulness,
+    describe_mean,
+    draw_document,
+    has_text_attention,
+)
 from regard.explain.trace import Trace, trace
 from regard.files import write_whole
 from regard.report.costs import run_facts
@@ -108,7 +111,7 @@ def report_data(run: Run) -> ReportData:
         ],
         commands=[
             ("ask it", f'regard predict {run.folder} "a text"'),
-            ("see where it looked", f'regard explain {run.folder} "a text"'),
+            ("explain an answer", f'regard explain {run.folder} "a text"'),
             ("measure it", f"regard evaluate {run.folder}"),
             ("compare it", f"regard compare {run.folder} ANOTHER"),
         ],
@@ -234,27 +237,29 @@ def _confusion(run: Run) -> Confusion | None:
     return Confusion(details["labels"], counts) if counts else None
 
 
-def _samples(run: Run) -> list[Sample]:
+def _samples(run: Run) -> list[ReportSample]:
     samples = run.metrics[run.summary["split"]]["samples"]
     details = run.metrics[run.summary["split"]].get("details", {})
     copied = [[(word, share) for word, share in each] for each in details.get("copied_words", ())]
     return [
-        Sample(each["asked"], each["expected"], each["answered"], copied[at] if copied else ())
+        ReportSample(
+            each["asked"], each["expected"], each["answered"], copied[at] if copied else ()
+        )
         for at, each in enumerate(samples[:12])
     ]
 
 
 def _document(run: Run) -> DocumentPicture | None:
-    """Draw the first held-out document; what erasing does is told of several."""
+    """Draw the first held-out document; the effect of erasing is the mean over several."""
     texts = [sample.source for sample in _samples(run)]
-    if not texts or not draws_documents(run):
+    if not texts or not has_text_attention(run):
         return None
-    told = told_mean(faithfulness(run, texts))
-    return replace(document_picture(run, texts[0]), note=told)
+    note = describe_mean(average_faithfulness(run, texts))
+    return replace(draw_document(run, texts[0]), note=note)
 
 
-def _attention(run: Run) -> Attention | None:
-    if draws_documents(run):
+def _attention(run: Run) -> AttentionMaps | None:
+    if has_text_attention(run):
         return None
     if not run.task.writes_target and run.recipe.model.mixer.kind != "attention":
         return None
@@ -266,29 +271,18 @@ def _attention(run: Run) -> Attention | None:
         except UsageError:  # longer, in tokens, than what the model reads at once
             continue
         if len(found.source) <= MOST_DRAWN:
-            return attention_of(found)
+            return make_attention_maps(found)
     return None
 
 
-def attention_of(trace: Trace) -> Attention:
-    """Every head's map of one trace, the mean over all of them first and said to be one."""
+def make_attention_maps(trace: Trace) -> AttentionMaps:
+    """Return every head's map of one trace, after the mean over all of them, named as such."""
     layers, heads = trace.weights.shape[:2]
-    mean = Head("mean over all layers and heads", trace.weights.mean(axis=(0, 1)))
+    mean = HeadMap("mean over all layers and heads", trace.weights.mean(axis=(0, 1)))
     each = [
-        Head(f"layer {layer + 1}, head {head + 1}", trace.weights[layer, head])
+        HeadMap(f"layer {layer + 1}, head {head + 1}", trace.weights[layer, head])
         for layer in range(layers)
         for head in range(heads)
     ]
-    return Attention(plain(trace.source), plain(trace.target), [mean, *each], own=trace.own)
-
-
-def picture_of(trace: Trace, look: Look | None = None) -> Picture:
-    """One map of a trace, without the ends of two texts; by default the last layer's mean."""
-    look = look or Look(len(trace.weights) - 1, None)
-    end = None if trace.own else -1
-    return Picture(
-        plain(trace.target)[:end],
-        plain(trace.source)[:end],
-        look.of(trace)[:end, :end],
-        f"where each word looked ({look.name})",
-    )
+    source, target = strip_marks(trace.source), strip_marks(trace.target)
+    return AttentionMaps(source, target, [mean, *each], self_attention=trace.self_attention)

@@ -6,7 +6,7 @@ import torch
 
 import regard
 from regard.explain.attributions import gradients
-from regard.explain.attributions.attribute import read
+from regard.explain.attributions.attribute import attribute
 from regard.models.han import side_by_side, unfold
 
 
@@ -41,7 +41,7 @@ def slope_along_a_row(asked, id, step=1e-5):
 
 @DOCUMENTS
 def test_gradient_times_input_is_the_slope_along_each_tokens_row(asked, kind):
-    scores = read(asked, "gradient").scores[0]
+    scores = attribute(asked, "gradient").scores[0]
     special = asked.tokenizer.is_special
     once = [n for n, id in enumerate(asked.ids) if asked.ids.count(id) == 1 and not special(id)]
     assert len(once) > 7  # and these tell a token's place: the others only add up
@@ -61,27 +61,30 @@ def test_the_sentences_are_read_in_several_groups_and_another_order(asked, kind)
 @DOCUMENTS
 def test_integrated_gradients_add_up_whatever_is_asked_at_once(asked, kind, monkeypatch):
     whole = asked.evaluate([list(asked.ids)])[0]
-    _, empty = gradients._along(asked, [0.0], [0.0])
-    together = read(asked, "integrated").scores
+    _, empty = gradients._sum_gradients(asked, [0.0], [0.0])
+    together = attribute(asked, "integrated-gradients").scores
     assert together.sum() == pytest.approx(float(whole[0] - empty[0]), abs=0.011)
     monkeypatch.setattr(gradients, "TOKENS_AT_ONCE", 5 * len(asked.ids))
-    np.testing.assert_allclose(read(asked, "integrated").scores, together, atol=1e-9)
+    np.testing.assert_allclose(attribute(asked, "integrated-gradients").scores, together, atol=1e-9)
 
 
 @DOCUMENTS
 def test_a_text_of_empty_words_is_one_whose_rows_are_zero(asked, kind):
-    _, empty = gradients._along(asked, [0.0], [0.0])
+    _, empty = gradients._sum_gradients(asked, [0.0], [0.0])
     table = asked.model.body.reading.table.data
     table[[id for id in asked.ids if not asked.tokenizer.is_special(id)]] = 0.0
     assert empty[0] == pytest.approx(asked.evaluate([list(asked.ids)])[0, 0], rel=1e-9)
 
 
 @DOCUMENTS
-@pytest.mark.parametrize("reading", ["gradient", "integrated"])
-def test_a_loaded_model_is_read_word_by_word_in_the_order_of_the_text(explained, kind, reading):
-    found = regard.load(explained(kind).folder).explain(TEXT, reading=reading)
+@pytest.mark.parametrize("name", ["gradient", "integrated-gradients"])
+def test_a_loaded_model_attributes_word_by_word_in_the_order_of_the_text(explained, kind, name):
+    found = regard.load(explained(kind).folder).explain(TEXT, attribution=name)
     words = [word.strip("▁ ") for word in found.words if not word.startswith("[")]
     assert " ".join(words).replace(" .", ".") == TEXT
-    assert found.reading.name == reading and found.reading.scores.shape == (1, len(found.words))
-    assert np.abs(found.reading.scores).max() > 0 and "So " in found.sentence
-    assert found.as_json()["reading"]["name"] == reading
+    assert found.attribution.name == name and found.attribution.scores.shape == (
+        1,
+        len(found.words),
+    )
+    assert np.abs(found.attribution.scores).max() > 0 and "So " in found.sentence
+    assert found.as_json()["attribution"]["name"] == name

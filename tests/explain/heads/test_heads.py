@@ -1,4 +1,4 @@
-"""Heads: masks that change nothing when they should not, roles that are seen, curves that are true."""
+"""Heads: masks that change nothing when they should not, roles that are found, curves that are true."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,14 @@ import torch
 from regard.explain.heads.analysis import analyse
 from regard.explain.heads.masks import (
     HeadName,
-    attentions,
-    chosen_order,
-    head_names,
-    importance,
-    masked,
-    without_heads,
+    find_attentions,
+    list_heads,
+    mask_heads,
+    measure_importance,
+    order_heads,
+    prune_heads,
 )
-from regard.explain.heads.roles import RoleCounts, roles_across, roles_of_itself
+from regard.explain.heads.roles import RoleCounts, find_cross_roles, find_self_roles
 from regard.explain.trace import Trace
 from regard.text import special
 
@@ -26,7 +26,7 @@ def logits(run):
 
 
 def test_every_head_has_a_name(explained):
-    names = head_names(explained("translation").model)
+    names = list_heads(explained("translation").model)
     assert len(names) == len(set(names)) == 2 * 3 + 2 * 2 * 3
     assert {name.stack for name in names} == {"encoder", "decoder", "cross"}
     assert str(HeadName("cross", 1, 2)) == "cross, layer 2, head 3"
@@ -37,18 +37,18 @@ def test_a_mask_of_ones_changes_nothing_and_one_of_zeros_takes_the_heads_columns
     model = run.model.eval()
     with torch.no_grad():
         plain = logits(run)
-        ones = {place: torch.ones(3) for place in attentions(model)}
-        with masked(model, ones):
+        ones = {place: torch.ones(3) for place in find_attentions(model)}
+        with mask_heads(model, ones):
             torch.testing.assert_close(logits(run), plain, rtol=0, atol=0)
-        with without_heads(model, [HeadName("self", 1, 2)]):
-            dropped = logits(run)
-        part = attentions(model)["self", 1]
+        with prune_heads(model, [HeadName("self", 1, 2)]):
+            pruned = logits(run)
+        part = find_attentions(model)["self", 1]
         kept = part.to_output.weight.clone()
         part.to_output.weight[:, 8:] = 0
-        torch.testing.assert_close(dropped, logits(run), rtol=0, atol=0)
+        torch.testing.assert_close(pruned, logits(run), rtol=0, atol=0)
         part.to_output.weight.copy_(kept)
         torch.testing.assert_close(logits(run), plain, rtol=0, atol=0)
-    assert (dropped - plain).abs().max() > 1e-5
+    assert (pruned - plain).abs().max() > 1e-5
 
 
 def test_importance_is_the_slope_of_the_loss(explained):
@@ -58,14 +58,14 @@ def test_importance_is_the_slope_of_the_loss(explained):
     def loss():
         return run.task.loss(run.model, run.task.pad(row)).smoothed
 
-    found = importance(run.model.eval(), (loss() for _ in range(1)))
+    found = measure_importance(run.model.eval(), (loss() for _ in range(1)))
     slopes = {}
     for head in (0, 1, 2):
         ends = []
         for step in (-1e-2, 1e-2):
             mask = torch.ones(3)
             mask[head] += step
-            with torch.no_grad(), masked(run.model, {("self", 0): mask}):
+            with torch.no_grad(), mask_heads(run.model, {("self", 0): mask}):
                 ends.append(float(loss()))
         slopes[head] = abs(ends[1] - ends[0])
     norm = sum(slope**2 for slope in slopes.values()) ** 0.5
@@ -76,21 +76,23 @@ def test_importance_is_the_slope_of_the_loss(explained):
     )
 
 
-def test_heads_are_dropped_from_the_least_important_on():
+def test_heads_are_pruned_from_the_least_important_on():
     names = [HeadName("self", 0, n) for n in range(5)]
     weight = dict(zip(names, (0.3, 0.1, 0.5, 0.2, 0.4), strict=True))
-    assert [n.head for n in chosen_order(names, weight)] == [1, 3, 0, 4, 2]
-    assert sorted(chosen_order(names, weight, seed=7)) == names
+    assert [n.head for n in order_heads(names, weight)] == [1, 3, 0, 4, 2]
+    assert sorted(order_heads(names, weight, seed=7)) == names
 
 
-def looking(where):
-    """Return a trace of one head that looks where it is told, row by row."""
+def attending(where):
+    """Return a trace of one head with one strong weight in each row."""
     n = len(where)
     weights = np.full((1, 1, n, n), 0.01, dtype=np.float32)
     weights[0, 0, np.arange(n), where] = 0.9
     words = ("[CLS]", "a", "b", "c", "d", "[SEP]")
     slices = tuple(slice(k, k + 1) for k in range(n))
-    return Trace(words, words, weights, slices, slices, own=True, stack="self", sinks=(0, 5))
+    return Trace(
+        words, words, weights, slices, slices, self_attention=True, stack="self", sinks=(0, 5)
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,23 +104,23 @@ def looking(where):
         ("rare", [3, 3, 3, 3, 3, 3]),
     ],
 )
-def test_a_head_made_for_a_role_plays_it_and_no_other(role, where):
-    trace = looking(where)
+def test_a_head_made_for_a_role_has_it_and_no_other(role, where):
+    trace = attending(where)
     counts = RoleCounts()
-    counts.add(trace, roles_of_itself(trace, [0, 9, 9, 1, 9, 0]))  # "c" is the rarest
-    played = counts.played()[HeadName("self", 0, 0)]
-    assert [name for name, found in played.items() if found.plays] == [role]
-    assert played[role].share == 1.0
-    assert played["rare"].chance == pytest.approx(1 / 6)
+    counts.add(trace, find_self_roles(trace, [0, 9, 9, 1, 9, 0]))  # "c" is the rarest
+    shares = counts.shares()[HeadName("self", 0, 0)]
+    assert [name for name, found in shares.items() if found.has_role] == [role]
+    assert shares[role].share == 1.0
+    assert shares["rare"].chance == pytest.approx(1 / 6)
 
 
-def test_an_alignment_head_looks_where_the_word_is_needed():
-    trace = looking([1, 2, 3, 4, 1, 5])
+def test_an_alignment_head_attends_where_the_word_is_needed():
+    trace = attending([1, 2, 3, 4, 1, 5])
     aligned = np.zeros((6, 6))
-    aligned[np.arange(5), [1, 2, 3, 4, 2]] = 1.0  # the fifth word looks elsewhere
+    aligned[np.arange(5), [1, 2, 3, 4, 2]] = 1.0  # the fifth word is aligned elsewhere
     counts = RoleCounts()
-    counts.add(trace, roles_across(trace, aligned))
-    assert counts.played()[HeadName("self", 0, 0)]["alignment"].share == pytest.approx(4 / 5)
+    counts.add(trace, find_cross_roles(trace, aligned))
+    assert counts.shares()[HeadName("self", 0, 0)]["alignment"].share == pytest.approx(4 / 5)
 
 
 WRITERS = ("translation", "denoising")
@@ -127,12 +129,10 @@ WRITERS = ("translation", "denoising")
 @pytest.mark.parametrize("kind", ["label", *WRITERS, "language"])
 def test_a_run_is_analysed_from_its_own_split(explained, kind):
     run = explained(kind)
-    found = analyse(run, ["valid"])
+    found = analyse(run, split="valid")
     told = found.as_json()
-    assert len(told["heads"]) == len(head_names(run.model))
-    assert told["pruning"]["dropped"][0] == 0 and told["pruning"]["dropped"][-1] == len(
-        told["heads"]
-    )
+    assert len(told["heads"]) == len(list_heads(run.model))
+    assert told["pruning"]["pruned"][0] == 0 and told["pruning"]["pruned"][-1] == len(told["heads"])
     scores = told["pruning"]["least_important_first"]
     assert scores[0] == told["pruning"]["random_order"][0] and scores[-1] == pytest.approx(
         told["pruning"]["random_order"][-1]

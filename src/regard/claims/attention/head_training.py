@@ -57,7 +57,7 @@ def additive_or_dot_trained() -> Measured:
     "In this small translator the heads that look across align words, all alike; of those that "
     "look at their own text none has a role that the probes know.",
     condition="heads that look across are set beside those that look at their own text",
-    then="`regard explain RUN --heads` for a run of your own.",
+    then="`regard heads RUN` for a run of your own.",
     slow=True,
 )
 def heads_specialise() -> Measured:
@@ -66,11 +66,13 @@ def heads_specialise() -> Measured:
     A head plays a role (previous or next token, delimiter, rare word, alignment) if most of its
     strongest looks do, twice as often as chance. Pruned are the least important heads first.
     """
-    found = analyse(translator(), ["valid"])
-    plays = [[role for role, one in roles.items() if one.plays] for roles in found.roles.values()]
+    found = analyse(translator(), split="valid")
+    plays = [
+        [role for role, one in roles.items() if one.has_role] for roles in found.roles.values()
+    ]
     playing = sum(bool(roles) for roles in plays)
     kinds = sorted({role for roles in plays for role in roles})
-    scores, random, dropped = found.pruned.scores, found.pruned.random, found.pruned.dropped
+    scores, random, pruned = found.pruning.scores, found.pruning.random, found.pruning.pruned
     half = len(scores) // 2
     return Measured(
         f"{playing} of {len(plays)} heads play a role ({', '.join(kinds)}); without half of them "
@@ -81,15 +83,15 @@ def heads_specialise() -> Measured:
             Figure("different roles", len(kinds), len(kinds) > 1),
             Figure(f"{found.metric}, all heads", scores[0]),
             Figure(
-                f"{found.metric}, {dropped[half]} heads dropped, least important first",
+                f"{found.metric}, {pruned[half]} heads pruned, least important first",
                 scores[half],
             ),
-            Figure(f"{found.metric}, {dropped[half]} heads dropped at random", random[half]),
+            Figure(f"{found.metric}, {pruned[half]} heads pruned at random", random[half]),
         ),
         draw_curves(
-            f"{found.metric} after dropping heads",
-            "heads dropped",
-            dropped,
+            f"{found.metric} after pruning heads",
+            "heads pruned",
+            pruned,
             {"least important first": scores, "at random": random},
         ),
     )

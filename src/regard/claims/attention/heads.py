@@ -53,7 +53,7 @@ def cost_of_attention() -> Measured:
     layer="layers/attention.py",
     reading="One different count means that all five agree. One head is plain attention, to "
     "rounding.",
-    then="See what heads look at: `regard explain RUN TEXT --html page.html` draws each.",
+    then="See what heads look at: `regard explain RUN TEXT --output page.html` draws each.",
 )
 @exact()
 def heads_at_equal_cost() -> Measured:

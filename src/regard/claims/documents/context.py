@@ -7,7 +7,7 @@ from regard.claims.recipes import rated, training
 from regard.claims.seeds import Seeds, compare, means
 from regard.claims.table import tabulate
 from regard.claims.trials import accuracy, labelled_files, trial
-from regard.explain.documents import faithfulness
+from regard.explain.documents import average_faithfulness
 from regard.run import Run
 
 STEPS, SEEDS = 1500, (1, 2)
@@ -97,7 +97,7 @@ def documents_faithful() -> Measured:
     A word's look is its weight in the sentence times the sentence's; measured is how far the
     probability of the answer falls.
     """
-    found = faithfulness(_han(), [text for text, _ in rated(60, "test")], draws=10)
+    found = average_faithfulness(_han(), [text for text, _ in rated(60, "test")], draws=10)
     return Measured(
         f"without the words looked at the answer falls by {found.top:.2f}, without others by "
         f"{found.chance:.2f}",

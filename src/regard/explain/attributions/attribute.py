@@ -1,51 +1,57 @@
-"""The readings by name, and how far each can be trusted."""
+"""The attributions by name, and how faithful each is."""
 
 import numpy as np
 
 from regard.errors import UsageError
-from regard.explain.alignment import Look
-from regard.explain.attributions.attention import rollout, weights
-from regard.explain.attributions.attribution import Reading
-from regard.explain.attributions.gradients import gradient, integrated
-from regard.explain.attributions.occlusion import occlusion
+from regard.explain.alignment import MapIndex
+from regard.explain.attributions.attention import attribute_by_rollout, attribute_by_weights
+from regard.explain.attributions.attribution import Attribution
+from regard.explain.attributions.gradients import attribute_by_gradient, integrate_gradients
+from regard.explain.attributions.occlusion import occlude
 from regard.explain.erasure import DRAWS, Faithfulness, erase
-from regard.explain.levels import weights_of_levels
+from regard.explain.levels import attribute_by_levels
 from regard.tasks.question import Question
 
-READINGS = {
-    "weights": "where the states that speak looked: raw attention",
-    "rollout": "attention followed down through the layers",
+ATTRIBUTIONS = {
+    "weights": "attention weights of the predicting states",
+    "rollout": "attention rollout through the layers",
     "gradient": "gradient × input",
-    "integrated": "integrated gradients",
-    "occlusion": "what is lost when the word is left out",
+    "integrated-gradients": "integrated gradients",
+    "occlusion": "drop when the word is left out",
 }
 SEED = 1
 
 
-def read(question: Question, name: str, look: Look | None = None) -> Reading:
-    """Read a question in one of the ways of :data:`READINGS`."""
-    levels = question.hierarchy is not None
+def attribute(question: Question, name: str, shown: MapIndex | None = None) -> Attribution:
+    """Attribute an answer to words by one of :data:`ATTRIBUTIONS`.
+
+    ``shown`` is the map that ``weights`` are taken from, by default the last layer's mean.
+    """
+    hierarchical = question.hierarchy is not None
     if name == "weights":
-        return weights_of_levels(question) if levels else weights(question, look)
-    if name == "rollout" and levels:
+        if hierarchical:
+            return attribute_by_levels(question)
+        return attribute_by_weights(question, shown)
+    if name == "rollout" and hierarchical:
         raise UsageError(
-            "looks are followed down through layers that look at the same words. Got rollout for "
-            "a network that reads sentences one by one.",
-            "Take --reading weights, which joins both levels, or gradient, integrated, occlusion.",
+            "rollout multiplies the attention of layers over the same words. This network reads "
+            "sentences one by one.",
+            "Take --attribution weights, which joins both levels, or gradient, "
+            "integrated-gradients, occlusion.",
         )
-    ways = {
-        "rollout": rollout,
-        "gradient": gradient,
-        "integrated": integrated,
-        "occlusion": occlusion,
+    methods = {
+        "rollout": attribute_by_rollout,
+        "gradient": attribute_by_gradient,
+        "integrated-gradients": integrate_gradients,
+        "occlusion": occlude,
     }
-    return ways[name](question)
+    return methods[name](question)
 
 
-def trusted(
-    question: Question, reading: Reading, *, draws: int = DRAWS, seed: int = SEED
+def measure_faithfulness(
+    question: Question, attribution: Attribution, *, draws: int = DRAWS, seed: int = SEED
 ) -> Faithfulness:
-    """Erase the words that a reading ranks highest, and others drawn at random."""
+    """Erase the words that an attribution ranks highest, and others drawn at random."""
     words = list(question.erasable)
 
     def probabilities(kept: np.ndarray) -> np.ndarray:
@@ -55,5 +61,5 @@ def trusted(
         ]
         return question.evaluate(rows, score=question.probability)
 
-    scores, generator = reading.of_words()[words], np.random.default_rng(seed)
+    scores, generator = attribution.by_word()[words], np.random.default_rng(seed)
     return erase(probabilities, scores, generator=generator, draws=draws)

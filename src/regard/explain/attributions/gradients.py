@@ -1,14 +1,14 @@
-"""Readings by gradients: how an answer would change if the words' vectors changed a little.
+"""Attributions by gradients: how an answer changes with the vectors of the words.
 
-    gradient     (x - x0) · ∂f(x)/∂x                                   (Shrikumar et al. 2016)
-    integrated   (x - x0) · ∫₀¹ ∂f(x0 + a·(x - x0))/∂x da              (Sundararajan et al. 2017)
+    gradient × input         (x - x0) · ∂f(x)/∂x                       (Shrikumar et al. 2016)
+    integrated gradients     (x - x0) · ∫₀¹ ∂f(x0 + a·(x - x0))/∂x da  (Sundararajan et al. 2017)
 
-x are the states that enter the model, x0 the same states with every word's own vector taken out:
-positions, segments and special tokens stay. A gate stands at every place of the text, and what
-enters there is x0 + gate·(x - x0), so that the slope along a gate is the sum above over the state's
-features, wherever the model reads that place: a hierarchical network reads a text in groups of
-sentences. The integrated gradients of all words add up to f(x) - f(x0), which is checked each time:
-more steps are taken until it holds within a hundredth.
+x are the states that enter the model, x0 the baseline: the same states without the words' own
+vectors; positions, segments and special tokens stay. Every position of the text has a gate, and
+x0 + gate·(x - x0) enters there, so that the gradient of a gate is the sum above over the state's
+features, wherever the model reads that position: a hierarchical network reads a text in groups of
+sentences. The integrated gradients of all words add up to f(x) - f(x0) (completeness), which is
+checked each time: steps are doubled until it holds within a hundredth.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from regard.explain.attributions.attribution import Reading, merged
+from regard.explain.attributions.attribution import Attribution, merge_pieces
 from regard.layers.embedding import Embedding
 from regard.tasks.question import TOKENS_AT_ONCE, Positions, Question
 
@@ -29,50 +29,50 @@ FIRST_STEPS, MOST_STEPS = 32, 256
 CLOSE = 0.01  # of the difference, or of one where that is smaller
 
 
-def gradient(question: Question) -> Reading:
-    """Read by gradient times input."""
-    given, _ = _along(question, [1.0], [1.0])
-    told = f"gradient × input: the slope of {question.kind} along each word's own vector"
-    return Reading("gradient", merged(given, question.words), told)
+def attribute_by_gradient(question: Question) -> Attribution:
+    """Multiply gradient and input."""
+    scores, _ = _sum_gradients(question, [1.0], [1.0])
+    description = f"gradient × input of {question.kind}"
+    return Attribution("gradient", merge_pieces(scores, question.words), description)
 
 
-def integrated(question: Question) -> Reading:
-    """Read by integrated gradients, with as many steps as it takes to be complete."""
+def integrate_gradients(question: Question) -> Attribution:
+    """Integrate gradients, with as many steps as it takes to be complete."""
     whole = question.evaluate([list(question.ids)])[0]
-    _, empty = _along(question, [0.0], [0.0])
+    _, empty = _sum_gradients(question, [0.0], [0.0])
     steps, gap = FIRST_STEPS, np.inf
     while True:
-        given, _ = _along(question, *_points(steps))
-        gap = float(np.abs(given.sum(axis=1) - (whole - empty)).max())
+        scores, _ = _sum_gradients(question, *_choose_points(steps))
+        gap = float(np.abs(scores.sum(axis=1) - (whole - empty)).max())
         if gap <= CLOSE * max(1.0, float(np.abs(whole - empty).max())) or steps >= MOST_STEPS:
             break
         steps *= 2
-    told = (
-        f"integrated gradients of {question.kind}, {steps} steps from a text of empty words; "
-        f"they add up to the difference but for {gap:.2g}"
+    description = (
+        f"integrated gradients of {question.kind}, {steps} steps from a baseline of empty words; "
+        f"completeness gap {gap:.2g}"
     )
-    return Reading("integrated", merged(given, question.words), told)
+    return Attribution("integrated-gradients", merge_pieces(scores, question.words), description)
 
 
-def _points(steps: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the points of an integral from 0 to 1 and what each counts, dense near 0.
+def _choose_points(steps: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return points and weights of an integral from 0 to 1 (Gauss-Legendre), dense near 0.
 
-    There a norm lifts the faintest trace of a word to full size, so that most of the way is gone
-    within a thousandth of it: the integral is taken over t, with share = t³.
+    There a norm scales the faintest trace of a word to full size, so that most of the change falls
+    within the first thousandth: the integral is taken over t, with share = t³.
     """
     places, weights = np.polynomial.legendre.leggauss(steps)
     t = (places + 1) / 2
     return t**3, 3 * t**2 * weights / 2
 
 
-def _along(
+def _sum_gradients(
     question: Question,
     shares: Sequence[float] | NDArray[np.floating],
     weights: Sequence[float] | NDArray[np.floating],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum, over points between empty and whole text, of difference × gradient, by answer and place.
+    """Sum (x - x0) × gradient over points between baseline and text, by answer and position.
 
-    Comes with the answers at the first of the points.
+    Also return the numbers at the first point.
     """
     ids = list(question.ids)
     at_once = max(1, TOKENS_AT_ONCE // len(ids))
@@ -82,7 +82,7 @@ def _along(
         some = torch.as_tensor(np.asarray(shares[begin : begin + at_once], dtype=np.float64))
         counts = torch.as_tensor(np.asarray(weights[begin : begin + at_once], dtype=np.float64))
         gates = some[:, None].repeat(1, len(ids)).requires_grad_()
-        with torch.enable_grad(), _gated(question, gates):
+        with torch.enable_grad(), _gate_words(question, gates):
             numbers = question.score([ids] * len(some)).double()
         first = numbers[0].detach().numpy() if first is None else first
         for answer in range(len(total)):
@@ -93,10 +93,10 @@ def _along(
 
 
 @contextmanager
-def _gated(question: Question, gates: Float[Tensor, "row place"]) -> Iterator[None]:
-    """Let every word of the text enter the model as far as its gate is open."""
+def _gate_words(question: Question, gates: Float[Tensor, "row place"]) -> Iterator[None]:
+    """Scale every word's own vector by its gate as it enters the model."""
     model = question.model
-    calls = iter(_calls(question, len(gates)))
+    calls = iter(_list_calls(question, len(gates)))
     words = torch.zeros(len(question.ids), dtype=torch.bool)
     for word in question.erasable:
         words[question.words[word]] = True
@@ -109,9 +109,9 @@ def _gated(question: Question, gates: Float[Tensor, "row place"]) -> Iterator[No
         if emptying or (places := next(calls, None)) is None:
             return None
         assert isinstance(part, Embedding)
-        emptying = True  # reading the empty text calls this hook as well
+        emptying = True  # embedding the empty words calls this hook as well
         whole = states.detach()
-        own = whole - _emptied(part, given, named)
+        own = whole - _embed_empty(part, given, named)
         emptying = False
         row, place = places
         left_out = torch.where(words[place], 1 - gates[row, place], 0.0).to(whole.dtype)
@@ -127,16 +127,16 @@ def _gated(question: Question, gates: Float[Tensor, "row place"]) -> Iterator[No
             one.remove()
 
 
-def _calls(question: Question, rows: int) -> list[Positions]:
-    """Say what each call of the embedding reads of ``rows`` copies of the text, others after it."""
+def _list_calls(question: Question, rows: int) -> list[Positions]:
+    """Return what each call of the embedding reads of ``rows`` copies of the text."""
     if question.hierarchy is not None:
         return question.hierarchy.calls(rows)
     return [Positions(torch.arange(rows)[:, None], torch.arange(len(question.ids))[None])]
 
 
 @torch.no_grad()
-def _emptied(part: Embedding, given: tuple[Any, ...], named: dict[str, Any]) -> Tensor:
-    """Read the same ids, every token's and run's own vector taken as zero."""
+def _embed_empty(part: Embedding, given: tuple[Any, ...], named: dict[str, Any]) -> Tensor:
+    """Embed the same ids with the vectors of all tokens and n-grams set to zero."""
     own = {
         name: torch.zeros_like(parameter)
         for name, parameter in part.named_parameters()

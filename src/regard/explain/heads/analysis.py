@@ -9,30 +9,37 @@ import numpy as np
 from torch import Tensor
 
 from regard.errors import UsageError
-from regard.explain.attributions.occlusion import occlusion
+from regard.explain.attributions.occlusion import occlude
 from regard.explain.heads.masks import (
     HeadName,
-    chosen_order,
-    head_names,
-    importance,
-    without_heads,
+    list_heads,
+    measure_importance,
+    order_heads,
+    prune_heads,
 )
-from regard.explain.heads.roles import Played, RoleCounts, roles_across, roles_of_itself
-from regard.explain.trace import Trace, no_looks, trace_batch
+from regard.explain.heads.roles import (
+    RoleCounts,
+    RoleShare,
+    find_cross_roles,
+    find_self_roles,
+)
+from regard.explain.trace import no_attention, trace_batch
 from regard.inference.predictor import Predictor
 from regard.run import Run
 
-READ, LOOKED_AT, LOST_ON, ALIGNED, POINTS = 400, 200, 64, 24, 10
+READ, TRACED, LOSSES, ALIGNED = 400, 200, 64, 24  # examples
+POINTS = 10  # of the pruning curve
 Examples = Sequence[tuple[str, ...]]
+Rows = list[tuple[list[int], ...]]
 
 
 @dataclass(frozen=True)
-class Pruned:
-    """What is left when heads are dropped one after another."""
+class PruningCurve:
+    """The score as heads are pruned one after another."""
 
-    dropped: list[int]
+    pruned: list[int]
     scores: list[float]
-    """After each number of heads dropped, the least important first."""
+    """After each number of pruned heads, the least important first."""
     random: list[float]
     """The same, in a random order."""
 
@@ -43,10 +50,10 @@ class HeadAnalysis:
 
     run: str
     texts: int
-    roles: dict[HeadName, dict[str, Played]]
+    roles: dict[HeadName, dict[str, RoleShare]]
     importance: dict[HeadName, float]
     metric: str
-    pruned: Pruned
+    pruning: PruningCurve
 
     def as_json(self) -> dict[str, Any]:
         """Return everything under the names that scripts rely on."""
@@ -59,120 +66,110 @@ class HeadAnalysis:
                     "layer": head.layer + 1,
                     "head": head.head + 1,
                     "importance": self.importance[head],
-                    "roles": [role for role, found in played.items() if found.plays],
-                    "shares": {role: found.share for role, found in played.items()},
-                    "chance": {role: found.chance for role, found in played.items()},
+                    "roles": [role for role, found in shares.items() if found.has_role],
+                    "shares": {role: found.share for role, found in shares.items()},
+                    "chance": {role: found.chance for role, found in shares.items()},
                 }
-                for head, played in self.roles.items()
+                for head, shares in self.roles.items()
             ],
             "metric": self.metric,
             "pruning": {
-                "dropped": self.pruned.dropped,
-                "least_important_first": self.pruned.scores,
-                "random_order": self.pruned.random,
+                "pruned": self.pruning.pruned,
+                "least_important_first": self.pruning.scores,
+                "random_order": self.pruning.random,
             },
         }
 
     def lines(self) -> list[str]:
-        """Tell it in lines for a terminal, the most important heads of each stack first."""
-        told = [f"{len(self.roles)} heads over {self.texts} texts"]
-        for head, played in sorted(self.roles.items(), key=self._rank):
-            best = max(played.items(), key=lambda item: item[1].share / max(item[1].chance, 0.02))
-            roles = [role for role, found in played.items() if found.plays]
+        """Return lines for a terminal, the most important heads of each stack first."""
+        lines = [f"{len(self.roles)} heads over {self.texts} texts"]
+        for head, shares in sorted(self.roles.items(), key=self._rank):
+            best = max(shares.items(), key=lambda item: item[1].share / max(item[1].chance, 0.02))
+            roles = [role for role, found in shares.items() if found.has_role]
             share = f"{best[0]} {best[1].share:.0%} (chance {best[1].chance:.0%})"
-            told.append(
+            lines.append(
                 f"{head!s:<28} importance {self.importance[head]:.2f}  "
                 f"{'/'.join(roles) or '-':<20} {share}"
             )
-        told.append(f"{self.metric} after dropping heads, the least important first (random order)")
-        told += [
-            f"{dropped:>4} dropped  {score:8.3f}  ({other:.3f})"
-            for dropped, score, other in zip(
-                self.pruned.dropped, self.pruned.scores, self.pruned.random, strict=True
+        lines.append(f"{self.metric} after pruning heads, the least important first (random order)")
+        lines += [
+            f"{pruned:>4} pruned  {score:8.3f}  ({other:.3f})"
+            for pruned, score, other in zip(
+                self.pruning.pruned, self.pruning.scores, self.pruning.random, strict=True
             )
         ]
-        return told
+        return lines
 
     def _rank(self, item: tuple[HeadName, Any]) -> tuple[str, float]:
         return item[0].stack, -self.importance[item[0]]
 
 
-def analyse(run: Run, files: Sequence[str]) -> HeadAnalysis:
-    """Look at every head over a split's name (``test``) or over files like the training data."""
-    names = head_names(run.model)
+def analyse(run: Run, *, split: str = "test", files: Sequence[str] = ()) -> HeadAnalysis:
+    """Analyse every head over a split of the recipe, or over files like the training data."""
+    names = list_heads(run.model)
     if not names:
-        raise no_looks(run)
-    split = files[0] if len(files) == 1 and files[0] in ("train", "valid", "test") else None
-    predictor = Predictor(run)
-    examples = list(
-        predictor.examples(split=split or "test", files=() if split else files, most=READ)
-    )
+        raise no_attention(run)
+    examples = list(Predictor(run).examples(split=split, files=files, most=READ))
     if not examples:
-        raise UsageError("there must be texts to look at. Got none.", "Name a file that has some.")
+        raise UsageError("there must be examples. Got none.", "Name a file that has some.")
     rows = run.task.traced_rows(examples)
-    roles = _roles(run, examples, rows)
-    weight = importance(run.model.eval(), _losses(run, rows[:LOST_ON]))
-    told = {name: roles.get(name, {}) for name in names if name in roles}
+    roles = _find_roles(run, examples, rows)
+    importance = measure_importance(run.model.eval(), _losses(run, rows[:LOSSES]))
+    found = {name: roles[name] for name in names if name in roles}
     measured = examples[: run.task.pruning_examples]
     return HeadAnalysis(
         str(run.folder),
-        min(len(rows), LOOKED_AT),
-        told,
-        weight,
+        min(len(rows), TRACED),
+        found,
+        importance,
         run.task.metric,
-        _prune(run, measured, list(told), weight),
+        _prune(run, measured, list(found), importance),
     )
 
 
-def _roles(
-    run: Run, examples: Examples, rows: list[tuple[list[int], ...]]
-) -> dict[HeadName, dict[str, Played]]:
+def _find_roles(run: Run, examples: Examples, rows: Rows) -> dict[HeadName, dict[str, RoleShare]]:
     frequency = Counter(id for row in rows for id in row[-1])
     frequency.update(id for row in rows for id in row[0] if len(row) > 1)
     counts = RoleCounts()
-    for number, row in enumerate(rows[:LOOKED_AT]):
+    for number, row in enumerate(rows[:TRACED]):
         for trace in trace_batch(run, run.task.pad([row])).values():
             if trace.stack == "cross":
-                counts.add(trace, roles_across(trace, _aligned(run, examples, number)))
+                counts.add(trace, find_cross_roles(trace, _align(run, examples, number)))
             elif trace.stack != "pool":
-                counts.add(trace, roles_of_itself(trace, _rarity(trace, frequency)))
-    return counts.played()
+                counts.add(trace, find_self_roles(trace, [frequency[id] for id in trace.ids]))
+    return counts.shares()
 
 
-def _aligned(run: Run, examples: Examples, number: int) -> np.ndarray | None:
-    """Which source word each written word needs most, by leaving out; for some texts only."""
+def _align(run: Run, examples: Examples, number: int) -> np.ndarray | None:
+    """Find which source word each written word needs most, by occlusion; for some texts only."""
     if number >= ALIGNED:
         return None
     try:
-        return occlusion(run.task.question(run.model, *examples[number][:2])).scores
+        return occlude(run.task.question(run.model, *examples[number][:2])).scores
     except UsageError:  # a plain document asks a denoiser nothing
         return None
 
 
-def _rarity(trace: Trace, frequency: Counter[int]) -> list[int]:
-    return [frequency[id] for id in trace.ids]
-
-
-def _losses(run: Run, rows: list[tuple[list[int], ...]]) -> Iterator[Tensor]:
+def _losses(run: Run, rows: Rows) -> Iterator[Tensor]:
     for row in rows:
         yield run.task.loss(run.model, run.task.pad([row])).smoothed
 
 
 def _prune(
-    run: Run, examples: Examples, heads: list[HeadName], weight: dict[HeadName, float]
-) -> Pruned:
-    dropped = sorted({round(n * len(heads) / POINTS) for n in range(POINTS + 1)})
+    run: Run, examples: Examples, heads: list[HeadName], importance: dict[HeadName, float]
+) -> PruningCurve:
+    numbers = sorted({round(n * len(heads) / POINTS) for n in range(POINTS + 1)})
 
-    def scores(order: list[HeadName]) -> list[float]:
+    def measure(order: list[HeadName]) -> list[float]:
         found = []
-        for count in dropped:
-            with without_heads(run.model, order[:count]):
+        for count in numbers:
+            with prune_heads(run.model, order[:count]):
                 measured = run.task.measure(run.model, examples, quick=True)
             found.append(measured.metrics[run.task.metric])
         return found
 
-    return Pruned(
-        dropped,
-        scores(chosen_order(heads, weight)),
-        scores(chosen_order(heads, weight, seed=run.recipe.seed)),
+    return PruningCurve(
+        numbers,
+        measure(order_heads(heads, importance)),
+        measure(order_heads(heads, importance, seed=run.recipe.seed)),
     )

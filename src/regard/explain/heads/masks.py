@@ -1,9 +1,9 @@
-"""Masks over heads: each head's part is multiplied by a number before the heads are joined.
+"""Head masks: each head's output is multiplied by a number before the heads are concatenated.
 
     MultiHead = Concat(ξ₁·head₁ … ξₕ·headₕ) Wᴼ        importance(h) = E |∂loss/∂ξₕ| at ξ = 1
 
-(Michel et al. 2019, eq. 1 and 2). The mask acts where the joined heads enter their output
-projection, so the fused kernel stays in use and an unmasked model is not touched at all.
+(Michel et al. 2019, eq. 1 and 2). The mask acts on the input of the output projection, so the
+fused kernel stays in use and an unmasked model is not touched at all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from regard.explain.record_attention import stack_of
+from regard.explain.record_attention import find_stack
 from regard.layers.attention import Attention
 
 
@@ -29,33 +29,33 @@ class HeadName(NamedTuple):
         return f"{self.stack}, layer {self.layer + 1}, head {self.head + 1}"
 
 
-def attentions(model: nn.Module) -> dict[tuple[str, int], Attention]:
+def find_attentions(model: nn.Module) -> dict[tuple[str, int], Attention]:
     """Return the attentions of a model by stack and layer."""
     found: dict[tuple[str, int], Attention] = {}
     counts: dict[str, int] = {}
     for name, part in model.named_modules():
         if isinstance(part, Attention):
-            stack = stack_of(f"{name}.weights")
+            stack = find_stack(f"{name}.weights")
             found[stack, counts.setdefault(stack, 0)] = part
             counts[stack] += 1
     return found
 
 
-def head_names(model: nn.Module) -> list[HeadName]:
+def list_heads(model: nn.Module) -> list[HeadName]:
     """Name every head of a model."""
     return [
         HeadName(stack, layer, head)
-        for (stack, layer), part in attentions(model).items()
+        for (stack, layer), part in find_attentions(model).items()
         for head in range(part.heads)
     ]
 
 
 @contextmanager
-def masked(model: nn.Module, masks: Mapping[tuple[str, int], Tensor]) -> Iterator[None]:
+def mask_heads(model: nn.Module, masks: Mapping[tuple[str, int], Tensor]) -> Iterator[None]:
     """Multiply the heads of some attentions by masks, one number for each head."""
-    parts = attentions(model)
+    parts = find_attentions(model)
     hooks = [
-        parts[place].to_output.register_forward_pre_hook(_multiplied(mask))
+        parts[place].to_output.register_forward_pre_hook(_multiply(mask))
         for place, mask in masks.items()
     ]
     try:
@@ -66,28 +66,28 @@ def masked(model: nn.Module, masks: Mapping[tuple[str, int], Tensor]) -> Iterato
 
 
 @contextmanager
-def without_heads(model: nn.Module, dropped: Sequence[HeadName]) -> Iterator[None]:
-    """Let these heads give nothing."""
+def prune_heads(model: nn.Module, pruned: Sequence[HeadName]) -> Iterator[None]:
+    """Mask these heads out."""
     masks = {
         place: torch.tensor(
-            [0.0 if HeadName(*place, head) in dropped else 1.0 for head in range(part.heads)]
+            [0.0 if HeadName(*place, head) in pruned else 1.0 for head in range(part.heads)]
         )
-        for place, part in attentions(model).items()
-        if any(HeadName(*place, head) in dropped for head in range(part.heads))
+        for place, part in find_attentions(model).items()
+        if any(HeadName(*place, head) in pruned for head in range(part.heads))
     }
-    with masked(model, masks):
+    with mask_heads(model, masks):
         yield
 
 
-def importance(model: nn.Module, losses: Iterator[Any]) -> dict[HeadName, float]:
+def measure_importance(model: nn.Module, losses: Iterator[Any]) -> dict[HeadName, float]:
     """Mean of |∂loss/∂ξ| over examples, scaled to one within each layer (Michel et al. 2019, §4).
 
-    ``losses`` gives one loss at a time, computed by ``model`` as it is when it is asked for.
+    ``losses`` yields one loss at a time, computed by ``model`` when it is asked for.
     """
-    parts = attentions(model)
+    parts = find_attentions(model)
     masks = {place: torch.ones(part.heads, requires_grad=True) for place, part in parts.items()}
     sums = {place: torch.zeros(part.heads) for place, part in parts.items()}
-    with torch.enable_grad(), masked(model, masks):
+    with torch.enable_grad(), mask_heads(model, masks):
         for loss in losses:
             slopes = torch.autograd.grad(loss, list(masks.values()), allow_unused=True)
             for place, slope in zip(masks, slopes, strict=True):
@@ -100,16 +100,16 @@ def importance(model: nn.Module, losses: Iterator[Any]) -> dict[HeadName, float]
     }
 
 
-def chosen_order(
-    heads: Sequence[HeadName], important: Mapping[HeadName, float], *, seed: int | None = None
+def order_heads(
+    heads: Sequence[HeadName], importance: Mapping[HeadName, float], *, seed: int | None = None
 ) -> list[HeadName]:
-    """Order heads from the least important one on; with a seed, at random."""
+    """Order heads, the least important first; with a seed, at random."""
     if seed is None:
-        return sorted(heads, key=lambda head: important[head])
+        return sorted(heads, key=lambda head: importance[head])
     return [heads[n] for n in np.random.default_rng(seed).permutation(len(heads))]
 
 
-def _multiplied(mask: Tensor) -> Any:  # noqa: ANN401 - a hook
+def _multiply(mask: Tensor) -> Any:  # noqa: ANN401 - a hook
     def hook(_part: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         joined = given[0]
         apart = joined.unflatten(-1, (len(mask), -1)) * mask.to(joined)[:, None]

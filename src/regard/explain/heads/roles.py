@@ -1,11 +1,12 @@
-"""What a head does, as the share of its strongest looks that fall where a role says.
+"""What a head does: the share of its strongest attention weights that fall where a role says.
 
     previous     on the position before          next   on the position after
-    separator    on a special token              rare   on the rarest word it can see
-    alignment    (into a source) on the word whose removal hurts the written word most
+    separator    on a special token              rare   on the rarest visible token
+    alignment    (cross-attention) on the word whose removal lowers the written word's log p most
 
-A head has a role if at least half of its strongest looks fall there, and twice as many as would by
-chance: a look at any visible place (after Voita et al. 2019, who count strongest looks as well).
+A head has a role if at least half of its rows have their strongest weight there, and twice as many
+as by chance: uniform over the visible positions (after Voita et al. 2019, who count strongest
+weights as well).
 """
 
 from collections import Counter
@@ -21,63 +22,63 @@ from regard.explain.trace import Trace
 THRESHOLD = 0.5
 TIMES_CHANCE = 2.0
 Hits = NDArray[np.bool_]
-"""By who looks and what is looked at: where a role's looks fall."""
+"""By row and column of a map: where a role expects the strongest weight."""
 
 
-class Played(NamedTuple):
-    """How well a head plays one role."""
+class RoleShare(NamedTuple):
+    """How often a head does what a role says."""
 
     share: float
     chance: float
 
     @property
-    def plays(self) -> bool:
-        """Whether this is the head's role."""
+    def has_role(self) -> bool:
+        """Whether this is a role of the head."""
         return self.share >= max(THRESHOLD, min(0.99, TIMES_CHANCE * self.chance))
 
 
 class RoleCounts:
-    """Counts strongest looks over many texts."""
+    """Counts strongest weights over many texts."""
 
     def __init__(self) -> None:
         self.hits: Counter[tuple[HeadName, str]] = Counter()
-        self.looks: Counter[tuple[HeadName, str]] = Counter()
+        self.rows: Counter[tuple[HeadName, str]] = Counter()
         self.chances: Counter[tuple[HeadName, str]] = Counter()
 
     def add(self, trace: Trace, roles: Mapping[str, Hits]) -> None:
-        """Count the looks of one text; rows to which a role offers no place are left out."""
+        """Count the rows of one text; those in which a role has no position are left out."""
         visible = (trace.weights > 0).any(axis=(0, 1))
         strongest = trace.weights.argmax(axis=-1)
         layers, heads = strongest.shape[:2]
         rows = np.arange(visible.shape[0])
         for role, hits in roles.items():
-            offered = (hits & visible).any(axis=1)
+            possible = (hits & visible).any(axis=1)
             share = (hits & visible).sum(axis=1) / np.maximum(1, visible.sum(axis=1))
             for layer in range(layers):
                 for head in range(heads):
                     key = (HeadName(trace.stack, layer, head), role)
-                    self.hits[key] += int(hits[rows, strongest[layer, head]][offered].sum())
-                    self.looks[key] += int(offered.sum())
-                    self.chances[key] += share[offered].sum()
+                    self.hits[key] += int(hits[rows, strongest[layer, head]][possible].sum())
+                    self.rows[key] += int(possible.sum())
+                    self.chances[key] += share[possible].sum()
 
-    def played(self) -> dict[HeadName, dict[str, Played]]:
+    def shares(self) -> dict[HeadName, dict[str, RoleShare]]:
         """Return every head's shares by role."""
-        found: dict[HeadName, dict[str, Played]] = {}
-        for (head, role), looks in self.looks.items():
-            if looks:
+        found: dict[HeadName, dict[str, RoleShare]] = {}
+        for (head, role), rows in self.rows.items():
+            if rows:
                 key = (head, role)
-                played = Played(self.hits[key] / looks, float(self.chances[key]) / looks)
-                found.setdefault(head, {})[role] = played
+                share = RoleShare(self.hits[key] / rows, float(self.chances[key]) / rows)
+                found.setdefault(head, {})[role] = share
         return found
 
 
-def roles_of_itself(trace: Trace, rarity: Sequence[int]) -> dict[str, Hits]:
-    """Say where looks of a text at itself fall by each role; ``rarity`` counts its tokens."""
+def find_self_roles(trace: Trace, frequency: Sequence[int]) -> dict[str, Hits]:
+    """Say where each role expects self-attention; ``frequency`` is how frequent each token is."""
     rows, columns = trace.weights.shape[-2:]
     offset = np.arange(columns) - np.arange(rows)[:, None]
     special = np.zeros(columns, dtype=bool)
     special[list(trace.sinks)] = True
-    counts = np.asarray(rarity, dtype=np.float64)
+    counts = np.asarray(frequency, dtype=np.float64)
     counts[special] = np.inf
     visible = (trace.weights > 0).any(axis=(0, 1))
     seen = np.where(visible, counts, np.inf)
@@ -90,8 +91,8 @@ def roles_of_itself(trace: Trace, rarity: Sequence[int]) -> dict[str, Hits]:
     }
 
 
-def roles_across(trace: Trace, aligned: NDArray[np.float64] | None) -> dict[str, Hits]:
-    """Say the same of looks into a source; ``aligned`` is a reading by words, written by source."""
+def find_cross_roles(trace: Trace, aligned: NDArray[np.float64] | None) -> dict[str, Hits]:
+    """Say where each role expects cross-attention; ``aligned`` scores written by source words."""
     rows, columns = trace.weights.shape[-2:]
     special = np.zeros(columns, dtype=bool)
     special[list(trace.sinks)] = True
@@ -99,7 +100,7 @@ def roles_across(trace: Trace, aligned: NDArray[np.float64] | None) -> dict[str,
     if aligned is not None:
         hits = np.zeros((rows, columns), dtype=bool)
         for word, best in enumerate(aligned.argmax(axis=1).tolist()):
-            if aligned[word, best] > 0 and word < len(trace.target_words) - 1:  # not the ending
+            if aligned[word, best] > 0 and word < len(trace.target_words) - 1:  # not the end
                 hits[trace.target_words[word], trace.source_words[best]] = True
         roles["alignment"] = hits
     return roles

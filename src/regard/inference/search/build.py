@@ -156,7 +156,7 @@ def two_places(places: list[str], *, words_only: bool) -> tuple[Path | None, Pat
         rule = "a corpus alone" if words_only else "a run and a corpus"
         raise UsageError(
             f"an index is made of {rule}. Got {', '.join(places)}.",
-            "Write regard index RUN CORPUS --out DIR, or regard index CORPUS --words-only "
-            "--out DIR.",
+            "Write regard index RUN CORPUS --output DIR, or regard index CORPUS --words-only "
+            "--output DIR.",
         )
     return (None, Path(places[0])) if words_only else (Path(places[0]), Path(places[1]))

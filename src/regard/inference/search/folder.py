@@ -55,12 +55,12 @@ def create(folder: Path) -> None:
     except FileExistsError:
         raise UsageError(
             f"an index folder must be new, so that nothing is overwritten. {folder} exists.",
-            "Name another with --out.",
+            "Name another with --output.",
         ) from None
     except OSError as error:
         raise UsageError(
             f"the index folder {folder} cannot be made: {error.strerror}.",
-            "Name a folder that you may write to with --out.",
+            "Name a folder that you may write to with --output.",
         ) from error
 
 

@@ -99,7 +99,7 @@ nav,.tabs{display:none}section{margin-top:1.4rem}.charts{grid-template-columns:1
 """
 
 
-def shows(choice: str, thing: str, tab: str) -> str:
+def write_tab_rules(choice: str, thing: str, tab: str) -> str:
     """Write the rules by which a chosen radio button shows its thing and lights its tab.
 
     All three names are ours, never a reader's: they go into the sheet as they are.
