@@ -6,15 +6,15 @@ import torch
 from torch import nn
 
 from regard.claims import masks
-from regard.claims.attention import cross_and_self as looks
+from regard.claims.attention import cross_and_self
 from regard.claims.attention import heads as head_claims
 from regard.claims.documents import hierarchy
 from regard.claims.limits import parity
 from regard.claims.measuring import measure
-from regard.claims.position import joining, waves
+from regard.claims.position import combination, sinusoids
 from regard.claims.pretraining import objectives
 from regard.claims.structured import penalty
-from regard.claims.transformer import build, learning
+from regard.claims.transformer import architecture, training
 from regard.data import sentence_pairs
 from regard.layers import attention, distance, feed_forward, position
 from regard.models import han
@@ -47,7 +47,12 @@ def _mixed_sentences(self, unfolded):
 VECTORS = han.Han.vectors
 
 BREAKS = {
-    "look-into-another": (looks.look_into_another, attention.Attention, "_looked_up", _another_key),
+    "cross-attention": (
+        cross_and_self.cross_attention,
+        attention.Attention,
+        "_looked_up",
+        _another_key,
+    ),
     "mask-minus-infinity": (masks.mask_minus_infinity, attention, "fused", _all_seen),
     "cost-of-attention": (
         head_claims.cost_of_attention,
@@ -55,23 +60,28 @@ BREAKS = {
         "to_output",
         property(lambda self: lambda states: states, lambda self, part: None),
     ),
-    "shift-operator": (waves.shift_operator, position.Sinusoidal, "forward", _faster_waves),
+    "shift-operator": (sinusoids.shift_operator, position.Sinusoidal, "forward", _faster_waves),
     "relative-bias-parameters": (
-        joining.relative_bias_parameters,
+        combination.relative_bias_parameters,
         distance.RelativeTable,
         "__init__",
         _one_more,
     ),
-    "block-is-torchs": (build.block_is_torchs, feed_forward, "_BENDS", {"relu": torch.sigmoid}),
+    "block-is-torchs": (
+        architecture.block_is_torchs,
+        feed_forward,
+        "_BENDS",
+        {"relu": torch.sigmoid},
+    ),
     "label-smoothing-floor": (
-        learning.label_smoothing_floor,
-        learning,
+        training.label_smoothing_floor,
+        training,
         "cross_entropy",
         lambda logits, targets, smoothing: LOSS(logits, targets, smoothing=0.0),
     ),
     "schedule-peak": (
-        learning.schedule_peak,
-        learning,
+        training.schedule_peak,
+        training,
         "rate_factor",
         lambda settings, step, steps, width: width**-0.5 * (step + 1) ** -0.5,
     ),
@@ -91,7 +101,7 @@ BREAKS = {
     "han-isolation": (hierarchy.han_isolation, han.Han, "vectors", _mixed_sentences),
     "parity-by-hand": (parity.parity_by_hand, feed_forward, "_BENDS", {"relu": nn.Identity()}),
 }
-LOSS = learning.cross_entropy
+LOSS = training.cross_entropy
 
 
 FAILED_BEFORE = {"next-sentence-direction", "parity-by-hand"}

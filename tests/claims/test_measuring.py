@@ -5,10 +5,10 @@ import json
 import pytest
 
 from regard.claims import measuring, trials
-from regard.claims.claim import Claim, Curves, Figure, Measured
-from regard.claims.measuring import measure, measure_all, measured_from, plain, recall
+from regard.claims.claim import Claim, Curves, Figure, Measurement
+from regard.claims.measuring import from_json, load_cached, measure, measure_all, to_json
 from regard.claims.recipes import classification
-from regard.claims.trials import accuracy, labelled, trial, watched
+from regard.claims.trials import accuracy, run_trial, to_jsonl, watch_trials
 from regard.draw.bars import Bars
 from regard.draw.chart import Line
 from regard.draw.picture import Picture
@@ -20,7 +20,7 @@ CALLS = []
 def counted():
     """Count the calls."""
     CALLS.append(1)
-    return Measured(f"call {len(CALLS)}", (Figure("calls", len(CALLS), True),))
+    return Measurement(f"call {len(CALLS)}", (Figure("calls", len(CALLS), True),))
 
 
 def broken():
@@ -29,7 +29,7 @@ def broken():
 
 
 def claim(measure, **more):
-    words = dict.fromkeys(("statement", "reading", "then"), "Words enough for this.")
+    words = dict.fromkeys(("statement", "meaning", "next_step"), "Words enough for this.")
     return Claim(measure, numbers=(1,), source="D0", layer="errors.py", **words, **more)
 
 
@@ -50,16 +50,16 @@ def test_measuring_leaves_the_random_state_alone():
 
     torch.manual_seed(3)
     before = torch.random.get_rng_state()
-    measure(claim(lambda: Measured(str(torch.randn(1)), (Figure("a", 1, True),))))
+    measure(claim(lambda: Measurement(str(torch.randn(1)), (Figure("a", 1, True),))))
     assert torch.equal(before, torch.random.get_rng_state())
 
 
 def test_a_slow_claim_is_measured_only_if_asked_and_only_once():
     slow = claim(counted, slow=True)
     (unasked,) = measure_all([slow], slow=False)
-    assert (unasked.measured, unasked.problem, CALLS) == (None, "", [])
+    assert (unasked.measurement, unasked.problem, CALLS) == (None, "", [])
     first, second = (next(measure_all([slow], slow=asked)) for asked in (True, False))
-    assert first.measured == second.measured == recall(slow).measured
+    assert first.measurement == second.measurement == load_cached(slow).measurement
     assert len(CALLS) == 1
 
 
@@ -67,7 +67,7 @@ def test_another_version_or_other_code_is_measured_again(monkeypatch):
     slow = claim(counted, slow=True)
     list(measure_all([slow], slow=True))
     monkeypatch.setattr(measuring, "__version__", "99")
-    assert recall(slow) is None
+    assert load_cached(slow) is None
     monkeypatch.undo()
 
 
@@ -89,10 +89,10 @@ def test_changed_code_of_what_trains_is_measured_and_trained_again(source, name)
     slow = claim(counted, slow=True)
     list(measure_all([slow], slow=True))
     trained = trials.trial_folder("toy", tables(), FILES)
-    assert recall(slow) is not None
+    assert load_cached(slow) is not None
     (source / name).write_text("a = 2\n")
     trials.source_hash.cache_clear()
-    assert recall(slow) is None
+    assert load_cached(slow) is None
     assert trials.trial_folder("toy", tables(), FILES) != trained
 
 
@@ -101,7 +101,7 @@ def test_changed_code_of_the_terminal_is_measured_no_second_time(source):
     list(measure_all([slow], slow=True))
     (source / "cli/train.py").write_text("a = 2\n")
     trials.source_hash.cache_clear()
-    assert recall(slow) is not None
+    assert load_cached(slow) is not None
 
 
 def test_the_code_that_two_claims_share_is_part_of_both():
@@ -115,14 +115,14 @@ def test_the_code_that_two_claims_share_is_part_of_both():
 def test_a_spoilt_memory_is_no_memory():
     slow = claim(counted, slow=True)
     list(measure_all([slow], slow=True))
-    measuring._file(slow).write_text("{")
-    assert recall(slow) is None
+    measuring._cache_file(slow).write_text("{")
+    assert load_cached(slow) is None
 
 
 def test_a_slow_claim_that_breaks_is_not_remembered():
     slow = claim(broken, slow=True)
     list(measure_all([slow], slow=True))
-    assert recall(slow) is None
+    assert load_cached(slow) is None
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,10 @@ def test_a_slow_claim_that_breaks_is_not_remembered():
     ],
 )
 def test_what_was_measured_comes_back_from_json(drawing):
-    found = Measured("told", (Figure("a", 1, True, given=2, note="n"), Figure("b", 0.5)), drawing)
-    assert measured_from(json.loads(json.dumps(plain(found)))) == found
+    found = Measurement(
+        "told", (Figure("a", 1, True, given=2, note="n"), Figure("b", 0.5)), drawing
+    )
+    assert from_json(json.loads(json.dumps(to_json(found)))) == found
 
 
 ROWS = [(f"{word} {n}", word) for word in ("yes", "no") for n in range(40)]
@@ -150,7 +152,7 @@ def tables():
     return made
 
 
-FILES = {"train.jsonl": labelled(ROWS), "valid.jsonl": labelled(ROWS[:10])}
+FILES = {"train.jsonl": to_jsonl(ROWS), "valid.jsonl": to_jsonl(ROWS[:10])}
 
 
 class Counter(SilentWatcher):
@@ -168,21 +170,21 @@ class Counter(SilentWatcher):
 
 def test_an_interrupted_trial_goes_on_and_a_finished_one_is_opened_again():
     first, second, third = Counter(stop_at=17), Counter(), Counter()
-    with watched(first), pytest.raises(KeyboardInterrupt):
-        trial("toy", tables(), FILES)
-    with watched(second):
-        run = trial("toy", tables(), FILES)
+    with watch_trials(first), pytest.raises(KeyboardInterrupt):
+        run_trial("toy", tables(), FILES)
+    with watch_trials(second):
+        run = run_trial("toy", tables(), FILES)
     assert 1 < second.steps[0] <= 18 and second.steps[-1] == 30
     assert second.said[0].startswith("toy: ")
-    with watched(third):
-        again = trial("toy", tables(), FILES)
+    with watch_trials(third):
+        again = run_trial("toy", tables(), FILES)
     assert third.steps == [] and again.folder == run.folder
     assert 0.0 <= accuracy(run, ROWS) <= 1.0
     assert not (run.folder / "checkpoints").exists()
 
 
 def test_other_tables_or_other_texts_are_another_trial():
-    fewer = {**FILES, "train.jsonl": labelled(ROWS[1:])}
-    folders = {trial("toy", tables(), files).folder for files in (FILES, fewer)}
+    fewer = {**FILES, "train.jsonl": to_jsonl(ROWS[1:])}
+    folders = {run_trial("toy", tables(), files).folder for files in (FILES, fewer)}
     assert len(folders) == 2
     assert all(folder.is_relative_to(trials.cache_folder()) for folder in folders)

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from regard.claims.claim import Claim, Curves, Figure, Measured
+from regard.claims.claim import Claim, Curves, Figure, Measurement
 from regard.claims.measuring import Outcome
-from regard.claims.page import KINDS, claims_page
+from regard.claims.page import KINDS, render_page
 from regard.draw.bars import Bars, bar_chart, number, terminal_bars
 from regard.draw.chart import Line
 from regard.draw.picture import Picture
@@ -19,23 +19,25 @@ def outcome(name, votes, drawing=None, problem="", **more):
         """Measure nothing."""
 
     measure.__name__, measure.__module__ = name, "regard.claims.masks"
-    told = {word: f"{word} {EVIL}." for word in ("statement", "reading", "then", "right")}
-    told["then"] += f" Try `regard {EVIL}`."
+    fields = {
+        word: f"{word} {EVIL}." for word in ("statement", "meaning", "next_step", "correction")
+    }
+    fields["next_step"] += f" Try `regard {EVIL}`."
     claim = Claim(
         measure,
         numbers=(3,),
         source=f"D0 {EVIL}",
         layer="errors.py",
-        **told,
+        **fields,
         **more,
     )
     figures = tuple(Figure(f"{EVIL} {n}", n + 0.5, vote) for n, vote in enumerate(votes))
-    return Outcome(claim, Measured(EVIL, figures, drawing) if votes else None, 0.1, problem)
+    return Outcome(claim, Measurement(EVIL, figures, drawing) if votes else None, 0.1, problem)
 
 
 @pytest.fixture
 def page():
-    return claims_page(
+    return render_page(
         [
             outcome("one", [True], Bars(EVIL, ((EVIL, 2),))),
             outcome(

@@ -2,12 +2,12 @@
 
 import pytest
 
-from regard.claims.seeds import Seeds, above, with_seeds
+from regard.claims.seeds import Seeds, exceeds, repeat_with_seeds
 
 
 def test_each_seed_is_measured_once_and_in_order():
     asked = []
-    found = with_seeds(lambda seed: asked.append(seed) or seed / 2, (3, 5, 7))
+    found = repeat_with_seeds(lambda seed: asked.append(seed) or seed / 2, (3, 5, 7))
     assert asked == [3, 5, 7]
     assert found == Seeds((1.5, 2.5, 3.5))
     assert (found.mean, found.spread) == (2.5, 2.0)
@@ -24,4 +24,4 @@ def test_each_seed_is_measured_once_and_in_order():
     ],
 )
 def test_one_is_above_another_only_beyond_the_larger_spread(one, other, counts):
-    assert above(Seeds(one), Seeds(other)) == counts
+    assert exceeds(Seeds(one), Seeds(other)) == counts

@@ -2,10 +2,10 @@
 
 import torch
 
-from regard.claims.claim import Claim, Figure, Measured, claim
+from regard.claims.claim import Claim, Figure, Measurement, claim
 from regard.claims.counters import count_mixer, count_parameters, fit_exponent
 from regard.claims.precision import difference, exact, find_dependencies
-from regard.claims.seeds import Seeds, compare, draw_range, means, spread
+from regard.claims.seeds import Seeds, average_seeds, compare, draw_range, largest_spread
 from regard.claims.table import draw_curves, draw_matrix, list_values, tabulate
 from regard.layers.attention import Attention
 from regard.layers.recurrent import Recurrent
@@ -50,7 +50,10 @@ def test_lines_share_their_places_and_a_matrix_is_numbered():
 
 def test_seeds_are_summed_up():
     one, other = Seeds((4.0, 5.0)), Seeds((1.0, 3.0))
-    assert means({"a": one, "b": other}) == {"a": 4.5, "b": 2.0} and spread(one, other) == 2.0
+    assert (
+        average_seeds({"a": one, "b": other}) == {"a": 4.5, "b": 2.0}
+        and largest_spread(one, other) == 2.0
+    )
     assert compare("gain", one, other) == Figure("gain", 2.5, True)
     line = draw_range("a", [1, 2], [one, other])
     assert (line.ys, line.lows, line.highs) == ([4.5, 2.0], [4.0, 1.0], [5.0, 3.0])
@@ -74,12 +77,12 @@ def test_dependencies_are_the_places_with_a_derivative():
 
 
 def test_a_decorated_function_is_a_claim_called_by_its_name():
-    words = dict.fromkeys(("statement", "reading", "then"), "Words enough.")
+    words = dict.fromkeys(("statement", "meaning", "next_step"), "Words enough.")
 
     @claim(numbers=(1,), source="D0", layer="errors.py", **words)
     def two_is_two():
         """Count."""
-        return Measured("two", (Figure("two", 2, True),))
+        return Measurement("two", (Figure("two", 2, True),))
 
     assert isinstance(two_is_two, Claim)
     assert (two_is_two.name, two_is_two.method) == ("two-is-two", "Count.")

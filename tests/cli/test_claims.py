@@ -5,10 +5,10 @@ import json
 import pytest
 
 from regard.claims import registry
-from regard.claims.claim import Claim, Figure, Measured
+from regard.claims.claim import Claim, Figure, Measurement
 from regard.cli.main import main
 
-QUICK = ["padding-is-not-causality", "identical-looks-sum-to-one"]
+QUICK = ["padding-is-not-causality", "identical-weights-sum-to-one"]
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def test_a_name_is_told_at_length(capsys):
     for words in (
         "46 pairs",
         "fails",
-        "holds if the look rests on",
+        "holds if all weight is on",
         "The right value",
         "visibility.py",
     ):
@@ -40,8 +40,8 @@ def test_programs_get_a_list(capsys):
 
 
 def test_the_table_names_every_family_it_shows(capsys, monkeypatch):
-    some = {name: registry.claims()[name] for name in QUICK}
-    monkeypatch.setattr(registry, "claims", lambda: some)
+    some = {name: registry.load_claims()[name] for name in QUICK}
+    monkeypatch.setattr(registry, "load_claims", lambda: some)
     assert main(["claims"]) == 0
     told = capsys.readouterr().out
     assert "Masks" in told and "Structured self-attention" in told and "1 fails, 1 holds if" in told
@@ -54,7 +54,7 @@ def test_slow_claims_wait_to_be_asked(capsys):
 
 def test_the_list_measures_nothing(capsys):
     assert main(["claims", "--list", "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)) == len(registry.claims())
+    assert len(json.loads(capsys.readouterr().out)) == len(registry.load_claims())
 
 
 def test_an_unknown_name_is_answered_with_the_nearest(capsys):
@@ -78,17 +78,17 @@ def test_a_fast_claim_that_cannot_be_measured_is_a_failure(capsys, monkeypatch):
 
     def works():
         """Work."""
-        return Measured("fine", (Figure("a", 1, True),))
+        return Measurement("fine", (Figure("a", 1, True),))
 
     def toy(measure):
         measure.__module__ = "regard.claims.masks"
-        words = dict.fromkeys(("statement", "reading", "then"), "Words enough.")
+        words = dict.fromkeys(("statement", "meaning", "next_step"), "Words enough.")
         return Claim(measure, numbers=(1,), source="D0", layer="errors.py", **words)
 
-    monkeypatch.setattr(registry, "claims", lambda: {"toy": toy(breaks)})
+    monkeypatch.setattr(registry, "load_claims", lambda: {"toy": toy(breaks)})
     assert main(["claims", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)[0]["verdict"] == "not measured: RuntimeError: broken"
-    monkeypatch.setattr(registry, "claims", lambda: {"toy": toy(works)})
+    monkeypatch.setattr(registry, "load_claims", lambda: {"toy": toy(works)})
     assert main(["claims", "--json"]) == 0
 
 

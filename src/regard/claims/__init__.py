@@ -1,1 +1,1 @@
-"""What the papers say: every statement beside the figure that was measured, and its verdict."""
+"""Claims of courses and papers: each statement with measured figures and a verdict."""

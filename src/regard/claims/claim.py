@@ -1,11 +1,10 @@
 """A claim: what a course or a paper says, and the function that measures it.
 
-    holds       every figure that speaks for or against the statement supports it
+    holds       every figure that tests the statement supports it
     fails       none does
-    holds if    some do; the claim says under which condition
+    holds if    some do; the claim states the condition
 
-A verdict is computed from figures and is never typed in. Figures that only give the size of
-something speak neither for nor against.
+A verdict is computed from figures and never typed in. Figures that only state a size test nothing.
 """
 
 import math
@@ -33,7 +32,7 @@ FAMILIES = {
     "documents": "Documents",
     "limits": "Limits",
 }
-"""The families of claims, in the order they are told; each is a file or a folder here."""
+"""The families of claims in their order on the page; each is a file or a folder here."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +42,17 @@ class Figure:
     name: str
     value: Number
     supports: bool | None = None
-    """Whether it supports the statement; None where it only gives the size of something."""
+    """Whether it supports the statement; None if it only states a size."""
     given: Number | None = None
-    """What was computed for the inventory of statements, before this package existed."""
+    """The reference value of the inventory, computed before this package existed."""
     within: float = 1e-9
-    """How far, as a share of it, the value may be from what was given."""
+    """The relative tolerance to the reference value."""
     note: str = ""
-    """Why it differs from what was given, where it does."""
+    """Why it differs from the reference value, if it does."""
 
     @property
     def agrees(self) -> bool:
-        """Whether it is what was given, if anything was."""
+        """Whether it equals the reference value, if there is one."""
         if self.given is None:
             return True
         return math.isclose(self.value, self.given, rel_tol=self.within, abs_tol=1e-12)
@@ -61,7 +60,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Curves:
-    """Lines over one axis."""
+    """Line plots over one axis."""
 
     title: str
     x_label: str
@@ -72,55 +71,55 @@ Drawing = Bars | Curves | Picture
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """What measuring a claim gave."""
 
-    told: str
+    summary: str
     """The figures in one line."""
     figures: tuple[Figure, ...]
     drawing: Drawing | None = None
-    """A picture; the figures themselves as bars where there is none."""
+    """A picture; without one the figures are drawn as bars."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Data, and one function that measures."""
+    """Metadata, and one function that measures."""
 
-    measure: Callable[[], Measured] = field(repr=False)
-    """Measures; its name is the claim's, its docstring says how."""
+    measure: Callable[[], Measurement] = field(repr=False)
+    """Measures the claim; gives it its name, and its docstring describes the method."""
     _: KW_ONLY
     numbers: tuple[int, ...]
-    """Which of the inventory's statements it answers."""
+    """Numbers of the statements in the inventory."""
     source: str
-    """The course documents, D0 to D4, and the paper behind them."""
+    """The course documents, D0 to D4, and the papers they rest on."""
     statement: str
-    """What they say, in short."""
+    """What they say, in one sentence."""
     layer: str
-    """The file of the package it is about."""
-    reading: str
-    """How to read the figures."""
-    then: str
+    """The file of the package that it tests."""
+    meaning: str
+    """How to interpret the figures."""
+    next_step: str
     """What to try next."""
-    right: str = ""
-    """The right value, where the document erred."""
+    correction: str = ""
+    """The correct value or statement, if the document is wrong."""
     condition: str = ""
-    """Under which condition it holds, where it does not always."""
+    """When it holds, if not always."""
     slow: bool = False
-    """Whether models are trained for it."""
+    """Whether it trains models."""
 
     @property
     def name(self) -> str:
-        """What it is called on the command line."""
+        """Its name on the command line."""
         return self.measure.__name__.replace("_", "-")
 
     @property
     def family(self) -> str:
-        """The file or folder of :mod:`regard.claims` it stands in."""
+        """The file or folder of :mod:`regard.claims` that contains it."""
         return self.measure.__module__.removeprefix("regard.claims.").split(".")[0]
 
     @property
     def documents(self) -> tuple[str, ...]:
-        """Which of D0 to D4 say it."""
+        """Which of D0 to D4 contain it."""
         return tuple(name for name in ("D0", "D1", "D2", "D3", "D4") if name in self.source)
 
     @property
@@ -130,39 +129,41 @@ class Claim:
 
 
 def _decorator(
-    make: Callable[Concatenate[Callable[[], Measured], P], Claim],
-) -> Callable[P, Callable[[Callable[[], Measured]], Claim]]:
-    def with_fields(*args: P.args, **fields: P.kwargs) -> Callable[[Callable[[], Measured]], Claim]:
+    make: Callable[Concatenate[Callable[[], Measurement], P], Claim],
+) -> Callable[P, Callable[[Callable[[], Measurement]], Claim]]:
+    def with_fields(
+        *args: P.args, **fields: P.kwargs
+    ) -> Callable[[Callable[[], Measurement]], Claim]:
         return lambda measure: make(measure, *args, **fields)
 
     return with_fields
 
 
 claim = _decorator(Claim)
-"""Makes a function that measures a claim: ``@claim(numbers=(1,), source="D0 Q1", ...)``."""
+"""Turns a function into a claim: ``@claim(numbers=(1,), source="D0 Q1", ...)``."""
 
 
-def kind_of(measured: Measured) -> Kind:
-    """Judge by the figures alone."""
-    votes = [figure.supports for figure in measured.figures if figure.supports is not None]
+def judge(measurement: Measurement) -> Kind:
+    """Derive the verdict from the figures alone."""
+    votes = [figure.supports for figure in measurement.figures if figure.supports is not None]
     if not votes:
         raise ValueError(
-            "a verdict needs a figure that speaks for or against the statement. Got none; say of "
-            "at least one figure whether it supports it."
+            "a verdict needs a figure that tests the statement. Got none; set supports of at "
+            "least one figure."
         )
     if all(votes):
         return "holds"
     return "holds if" if any(votes) else "fails"
 
 
-def verdict(claim: Claim, measured: Measured) -> str:
-    """Say the verdict with its condition."""
-    kind = kind_of(measured)
+def state_verdict(claim: Claim, measurement: Measurement) -> str:
+    """Give the verdict with its condition."""
+    kind = judge(measurement)
     return f"holds if {claim.condition or 'only some of it'}" if kind == "holds if" else kind
 
 
-def drawing_of(measured: Measured) -> Drawing:
-    """Give the claim's picture, or its figures as bars."""
-    if measured.drawing is not None:
-        return measured.drawing
-    return Bars("", tuple((figure.name, figure.value) for figure in measured.figures))
+def choose_drawing(measurement: Measurement) -> Drawing:
+    """Choose the claim's picture, or its figures as bars."""
+    if measurement.drawing is not None:
+        return measurement.drawing
+    return Bars("", tuple((figure.name, figure.value) for figure in measurement.figures))

@@ -1,4 +1,4 @@
-"""What a computation costs: multiplications by torch's counter, seconds by the clock."""
+"""Cost of a computation: multiplications by torch's counter, wall-clock seconds, parameters."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ def count_multiplications(run: Callable[[], object]) -> int:
 
 
 def count_mixer(mixer: nn.Module, states: Tensor, context: Tensor | None = None) -> int:
-    """Count one pass of a mixer, attention by its equation."""
+    """Count the multiply-accumulates of one pass of a mixer, attention without the fused kernel."""
     inputs = (states,) if context is None else (states, context)
     seen = all_visible(inputs[-1].shape[1])
     if not isinstance(mixer, Attention):
@@ -30,7 +30,7 @@ def count_mixer(mixer: nn.Module, states: Tensor, context: Tensor | None = None)
 
 
 def time_fastest(run: Callable[[], object], times: int) -> float:
-    """Give the time of the fastest of several calls."""
+    """Give the seconds of the fastest of several calls."""
     taken = []
     for _ in range(times):
         start = time.perf_counter()
@@ -40,10 +40,10 @@ def time_fastest(run: Callable[[], object], times: int) -> float:
 
 
 def fit_exponent(sizes: Sequence[int], costs: Sequence[float | int]) -> float:
-    """Give the exponent of a power law: the slope on log axes."""
+    """Fit the exponent of a power law: the slope on log axes."""
     return float(np.polyfit(np.log(sizes), np.log(costs), 1)[0])
 
 
 def count_parameters(*parts: nn.Module) -> int:
-    """Count parameters, shared ones of a part once."""
+    """Count parameters; those shared inside a part count once."""
     return sum(parameter.numel() for part in parts for parameter in part.parameters())

@@ -1,6 +1,6 @@
-"""Measuring: one claim after another, slow ones remembered.
+"""Measuring: one claim after another, slow ones cached.
 
-A slow claim is looked up by a fingerprint of its own code, of the code that trains, and of torch's
+A slow claim is cached by a fingerprint of its own code, of the code that trains, and of torch's
 version; what it trained along the way is kept as well (:mod:`regard.claims.trials`), so that an
 interrupted measurement goes on where it stopped.
 """
@@ -26,9 +26,9 @@ from regard.claims.claim import (
     Drawing,
     Figure,
     Kind,
-    Measured,
-    kind_of,
-    verdict,
+    Measurement,
+    judge,
+    state_verdict,
 )
 from regard.draw.bars import Bars
 from regard.draw.chart import Line
@@ -40,10 +40,10 @@ IMPORTED = re.compile(r"^from (regard\.claims\.[\w.]+) import", re.MULTILINE)
 
 
 class Outcome(NamedTuple):
-    """A claim and what became of it."""
+    """A claim with its measurement, or the reason why there is none."""
 
     claim: Claim
-    measured: Measured | None
+    measurement: Measurement | None
     seconds: float
     problem: str = ""
     """Why it could not be measured."""
@@ -51,76 +51,76 @@ class Outcome(NamedTuple):
     @property
     def kind(self) -> Kind:
         """The verdict without its condition."""
-        return "not measured" if self.measured is None else kind_of(self.measured)
+        return "not measured" if self.measurement is None else judge(self.measurement)
 
     @property
     def verdict(self) -> str:
         """The verdict, computed from the figures."""
-        if self.measured is None:
+        if self.measurement is None:
             return f"not measured: {self.problem}" if self.problem else "not measured"
-        return verdict(self.claim, self.measured)
+        return state_verdict(self.claim, self.measurement)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data for programs."""
-        figures = self.measured.figures if self.measured else ()
+        figures = self.measurement.figures if self.measurement else ()
         return {
             "name": self.claim.name,
             "numbers": list(self.claim.numbers),
             "family": self.claim.family,
             "source": self.claim.source,
             "statement": self.claim.statement,
-            "figure": self.measured.told if self.measured else None,
+            "figure": self.measurement.summary if self.measurement else None,
             "figures": {figure.name: figure.value for figure in figures},
             "verdict": self.verdict,
-            "right": self.claim.right,
+            "right": self.claim.correction,
             "slow": self.claim.slow,
             "seconds": round(self.seconds, 3),
         }
 
 
 def measure(claim: Claim) -> Outcome:
-    """Measure one claim; whatever goes wrong is part of the outcome."""
+    """Measure one claim; an error becomes part of the outcome."""
     start = time.perf_counter()
     try:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            measured = claim.measure()
-            kind_of(measured)
+            measurement = claim.measure()
+            judge(measurement)
     except RegardError as error:
         return Outcome(claim, None, time.perf_counter() - start, error.problem)
-    except Exception as error:  # a broken layer is a finding, not an accident
+    except Exception as error:  # a broken layer is a result
         problem = f"{type(error).__name__}: {error}".splitlines()[0]
         return Outcome(claim, None, time.perf_counter() - start, problem)
-    return Outcome(claim, measured, time.perf_counter() - start)
+    return Outcome(claim, measurement, time.perf_counter() - start)
 
 
 def measure_all(
     claims: Iterable[Claim], *, slow: bool, before: Callable[[Claim], None] = lambda _: None
 ) -> Iterator[Outcome]:
-    """Measure the fast claims, and the slow ones if asked; else look up what is known of them.
+    """Measure the fast claims, and the slow ones if ``slow``; else load these from the cache.
 
-    ``before`` hears of each claim whose turn it is.
+    ``before`` is called with each claim before it is measured.
     """
     for claim in claims:
         before(claim)
         if not claim.slow:
             yield measure(claim)
             continue
-        known = recall(claim)
+        known = load_cached(claim)
         if known is not None or not slow:
             yield known or Outcome(claim, None, 0.0)
             continue
         outcome = measure(claim)
-        if outcome.measured is not None:
-            _remember(outcome)
+        if outcome.measurement is not None:
+            _cache(outcome)
         yield outcome
 
 
-def recall(claim: Claim) -> Outcome | None:
-    """Give what was measured of a slow claim by the same code, or None."""
+def load_cached(claim: Claim) -> Outcome | None:
+    """Load what the same code measured of a slow claim, or None."""
     try:
-        kept = json.loads(_file(claim).read_text(encoding="utf-8"))
-        return Outcome(claim, measured_from(kept["measured"]), float(kept["seconds"]))
+        kept = json.loads(_cache_file(claim).read_text(encoding="utf-8"))
+        return Outcome(claim, from_json(kept["measurement"]), float(kept["seconds"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -144,36 +144,36 @@ def claims_modules(name: str) -> set[str]:
     return found
 
 
-def _remember(outcome: Outcome) -> None:
-    file = _file(outcome.claim)
+def _cache(outcome: Outcome) -> None:
+    file = _cache_file(outcome.claim)
     file.parent.mkdir(parents=True, exist_ok=True)
-    kept = {"measured": plain(outcome.measured), "seconds": outcome.seconds}
+    kept = {"measurement": to_json(outcome.measurement), "seconds": outcome.seconds}
     write_whole(file, json.dumps(kept))
 
 
-def _file(claim: Claim) -> Path:
+def _cache_file(claim: Claim) -> Path:
     return trials.cache_folder() / f"{claim.name}-{fingerprint(claim)}.json"
 
 
-def plain(measured: Measured | None) -> dict[str, Any]:
-    """Turn what was measured into data that JSON can hold."""
-    assert measured is not None
-    drawing = measured.drawing
+def to_json(measurement: Measurement | None) -> dict[str, Any]:
+    """Convert a measurement to plain data."""
+    assert measurement is not None
+    drawing = measurement.drawing
     drawn = None if drawing is None else {"kind": type(drawing).__name__, **asdict(drawing)}
     return {
-        "told": measured.told,
-        "figures": [asdict(figure) for figure in measured.figures],
+        "summary": measurement.summary,
+        "figures": [asdict(figure) for figure in measurement.figures],
         "drawing": json.loads(json.dumps(drawn, default=list)),
     }
 
 
-def measured_from(kept: dict[str, Any]) -> Measured:
-    """Turn such data back."""
+def from_json(kept: dict[str, Any]) -> Measurement:
+    """Restore a measurement from plain data."""
     figures = tuple(Figure(**figure) for figure in kept["figures"])
-    return Measured(kept["told"], figures, _drawing(kept["drawing"]))
+    return Measurement(kept["summary"], figures, _restore_drawing(kept["drawing"]))
 
 
-def _drawing(kept: dict[str, Any] | None) -> Drawing | None:
+def _restore_drawing(kept: dict[str, Any] | None) -> Drawing | None:
     if kept is None:
         return None
     kind = kept.pop("kind")

@@ -1,13 +1,13 @@
-"""The page of statements: every claim with its figure, to filter by verdict; no script, no network.
+"""The page of statements: every claim with a figure, filtered by verdict; no script, no network.
 
-Cards stand by family; the list before them stands by document and leads to the cards. Both are
-filtered by radio buttons and style alone.
+Cards are grouped by family; the list before them is grouped by document and links to the cards.
+Both are filtered by radio buttons and style alone.
 """
 
 from collections.abc import Sequence
 
 from regard import __version__
-from regard.claims.claim import FAMILIES, Claim, Curves, Drawing, Figure, Kind, drawing_of
+from regard.claims.claim import FAMILIES, Claim, Curves, Drawing, Figure, Kind, choose_drawing
 from regard.claims.measuring import Outcome
 from regard.draw import bars
 from regard.draw.bars import Bars, bar_chart, number
@@ -29,16 +29,16 @@ KINDS: dict[Kind, str] = {
     "fails": "fails",
     "not measured": "unmeasured",
 }
-"""The verdicts, and what their class is called in the sheet."""
+"""The verdicts and their CSS classes."""
 
 _STYLE = """
 .claim{background:var(--card);border:1px solid var(--line);border-radius:12px;
 padding:1.1rem 1.2rem;margin:0 0 1rem;scroll-margin-top:1rem;min-width:0}
 .claim h4{margin:0;font-size:1rem;overflow-wrap:anywhere}
 .claim .top{display:flex;flex-wrap:wrap;gap:.3rem .8rem;align-items:baseline;margin-bottom:.5rem}
-.claim .from{color:var(--soft);font-size:.82rem;margin:0 0 .5rem}
-.claim .said{font-size:1.05rem;margin:0 0 .5rem}
-.claim .told{font-weight:600;margin:0 0 .7rem;overflow-wrap:anywhere}
+.claim .source{color:var(--soft);font-size:.82rem;margin:0 0 .5rem}
+.claim .statement{font-size:1.05rem;margin:0 0 .5rem}
+.claim .summary{font-weight:600;margin:0 0 .7rem;overflow-wrap:anywhere}
 .claim .both{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(24rem,100%),1fr));
 gap:.6rem 1.6rem;align-items:start}
 .claim .both>*{min-width:0}
@@ -65,16 +65,16 @@ h3{margin:2.2rem 0 .8rem;font-size:1.1rem}
 """
 
 
-def claims_page(outcomes: Sequence[Outcome]) -> str:
-    """Make the page of everything that was measured."""
+def render_page(outcomes: Sequence[Outcome]) -> str:
+    """Render the page of all outcomes."""
     counts = {kind: sum(one.kind == kind for one in outcomes) for kind in KINDS}
     shown = ", ".join(f"{many} {kind}" for kind, many in counts.items() if many)
     seconds = sum(one.seconds for one in outcomes)
     summary = (
-        f"{len(outcomes)} statements of five course documents and the papers behind them, measured "
-        f"on this machine in {seconds / 60:.1f} minutes: {shown}."
+        f"{len(outcomes)} statements of five course documents and their papers, measured on this "
+        f"machine in {seconds / 60:.1f} minutes: {shown}."
     )
-    inside = tag("style", bars.STYLE, _STYLE, _rules()) + _choices(counts) + _leads(outcomes)
+    inside = tag("style", bars.STYLE, _STYLE, _rules()) + _choices(counts) + _links(outcomes)
     inside += tag("div", _by_document(outcomes), _by_family(outcomes), class_="all")
     parts = {"Statements": tag("div", inside, class_="chosen")}
     return page(
@@ -83,7 +83,7 @@ def claims_page(outcomes: Sequence[Outcome]) -> str:
 
 
 def _choices(counts: dict[Kind, int]) -> str:
-    """Write the radio buttons and their labels; nothing chosen away at first."""
+    """Render the radio buttons and their labels; all verdicts are shown at first."""
     buttons = [_button("all", checked=True), *(_button(name) for name in KINDS.values())]
     labels = [tag("label", f"all {sum(counts.values())}", for_="show-all", class_="tab-all")]
     labels += [
@@ -94,13 +94,13 @@ def _choices(counts: dict[Kind, int]) -> str:
     return "".join(buttons) + tag("div", tag("div", *labels, class_="tabs"), class_="filter")
 
 
-def _leads(outcomes: Sequence[Outcome]) -> str:
-    """Lead to every document and family that is there."""
+def _links(outcomes: Sequence[Outcome]) -> str:
+    """Link to every document and family on the page."""
     documents = {name: name for one in outcomes for name in one.claim.documents}
     families = {one.claim.family: FAMILIES[one.claim.family] for one in outcomes}
     links = {**dict(sorted(documents.items())), **families}
-    leads = (tag("a", text(said), href=f"#{name}") for name, said in links.items())
-    return tag("nav", *leads, aria_label="Groups")
+    anchors = (tag("a", text(title), href=f"#{name}") for name, title in links.items())
+    return tag("nav", *anchors, aria_label="Groups")
 
 
 def _button(name: str, *, checked: bool = False) -> str:
@@ -109,7 +109,7 @@ def _button(name: str, *, checked: bool = False) -> str:
 
 
 def _rules() -> str:
-    """Hide what has another verdict than the chosen one, and groups that are empty then."""
+    """Hide other verdicts than the selected one, and groups that become empty."""
     rules = []
     for name in ("all", *KINDS.values()):
         chosen = f"#show-{name}:checked~"
@@ -159,27 +159,27 @@ def _by_family(outcomes: Sequence[Outcome]) -> str:
 
 
 def _card(outcome: Outcome) -> str:
-    claim, measured = outcome.claim, outcome.measured
+    claim, measurement = outcome.claim, outcome.measurement
     top = tag("div", tag("h4", text(claim.name)), _badge(outcome), class_="top")
-    said = tag("p", text(claim.statement), class_="said")
+    statement = tag("p", text(claim.statement), class_="statement")
     where = tag(
-        "p", text(f"{claim.source}. No. {', '.join(map(str, claim.numbers))}."), class_="from"
+        "p", text(f"{claim.source}. No. {', '.join(map(str, claim.numbers))}."), class_="source"
     )
-    if measured is None:
-        why = outcome.problem or "Models are trained for it: regard claims --slow."
-        return _article(outcome, top, said, where, tag("p", text(why), class_="hint"))
-    drawn = tag("div", svg(drawing_of(measured)), class_="scroll")
+    if measurement is None:
+        why = outcome.problem or "It trains models: regard claims --slow."
+        return _article(outcome, top, statement, where, tag("p", text(why), class_="hint"))
+    drawn = tag("div", svg(choose_drawing(measurement)), class_="scroll")
     table = tag(
         "details",
-        tag("summary", f"all {len(measured.figures)} figures"),
-        tag("table", *(_row(figure) for figure in measured.figures)),
+        tag("summary", f"all {len(measurement.figures)} figures"),
+        tag("table", *(_row(figure) for figure in measurement.figures)),
     )
     return _article(
         outcome,
         top,
-        said,
+        statement,
         where,
-        tag("p", text(measured.told), class_="told"),
+        tag("p", text(measurement.summary), class_="summary"),
         tag("div", tag("div", drawn, table), _words(claim), class_="both"),
     )
 
@@ -194,30 +194,30 @@ def _article(outcome: Outcome, *inside: str) -> str:
 
 
 def _badge(outcome: Outcome, *, short: bool = False) -> str:
-    said = outcome.kind if short or outcome.measured is None else outcome.verdict
-    return tag("span", text(said), class_=f"badge {KINDS[outcome.kind]}")
+    words = outcome.kind if short or outcome.measurement is None else outcome.verdict
+    return tag("span", text(words), class_=f"badge {KINDS[outcome.kind]}")
 
 
 def _words(claim: Claim) -> str:
-    told = {
-        "The right value": claim.right,
-        "How it is measured": claim.method,
-        "How to read it": claim.reading,
-        "What to try next": claim.then,
+    sections = {
+        "Correction": claim.correction,
+        "Method": claim.method,
+        "Interpretation": claim.meaning,
+        "Next step": claim.next_step,
     }
-    rows = [tag("dt", name) + tag("dd", _prose(words)) for name, words in told.items() if words]
-    rows.append(tag("dt", "About") + tag("dd", tag("code", text(f"src/regard/{claim.layer}"))))
+    rows = [tag("dt", name) + tag("dd", _prose(words)) for name, words in sections.items() if words]
+    rows.append(tag("dt", "Tests") + tag("dd", tag("code", text(f"src/regard/{claim.layer}"))))
     return tag("dl", *rows)
 
 
 def _prose(words: str) -> str:
-    """Set what stands between backticks as code."""
+    """Set text between backticks as code."""
     parts = enumerate(words.split("`"))
     return "".join(tag("code", text(part)) if n % 2 else text(part) for n, part in parts)
 
 
 def _row(figure: Figure) -> str:
-    given = "" if figure.given is None else f"given {number(figure.given)}"
+    given = "" if figure.given is None else f"reference {number(figure.given)}"
     note = f"{given} {figure.note}".strip()
     return tag(
         "tr",
@@ -229,7 +229,7 @@ def _row(figure: Figure) -> str:
 
 
 def svg(drawing: Drawing) -> str:
-    """Draw a claim's picture; the page has the styles."""
+    """Draw a claim's picture; the page contains the styles."""
     if isinstance(drawing, Curves):
         return line_chart(drawing.lines, title=drawing.title, x_label=drawing.x_label, alone=False)
     if isinstance(drawing, Bars):

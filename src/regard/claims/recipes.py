@@ -1,4 +1,4 @@
-"""The small recipes of slow claims: one thread, a few hundred steps, the rest as it comes."""
+"""The small recipes and texts of slow claims: one thread, a few hundred steps."""
 
 import random
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ Tables = dict[str, Any]
 
 
 def training(steps: int, **more: Any) -> Tables:  # noqa: ANN401
-    """Give the table ``[training]``: so many steps, measured once at the end."""
+    """Give the table ``[training]``: a number of steps, evaluated once at the end."""
     return {
         "budget": f"{steps} steps",
         "batch_tokens": 2048,
@@ -27,7 +27,7 @@ def training(steps: int, **more: Any) -> Tables:  # noqa: ANN401
 
 
 def classification(steps: int, *, longest: int = 64, seed: int = 1, **model: Any) -> Tables:  # noqa: ANN401
-    """Give a recipe that tells labels of short texts; its words are its tokens."""
+    """Give a recipe for classifying short texts with a word-level tokenizer."""
     return {
         "task": "classification",
         "seed": seed,
@@ -46,7 +46,7 @@ def classification(steps: int, *, longest: int = 64, seed: int = 1, **model: Any
 
 
 def language_modelling(steps: int, *, longest: int = 32, seed: int = 1, **model: Any) -> Tables:  # noqa: ANN401
-    """Give a recipe that says the next word of everyday sentences."""
+    """Give a recipe for a small word-level language model."""
     return {
         "task": "language-modelling",
         "seed": seed,
@@ -67,7 +67,7 @@ def language_modelling(steps: int, *, longest: int = 32, seed: int = 1, **model:
 
 
 def pretraining(steps: int, *, seed: int = 1, model: Tables | None = None, **chosen: Any) -> Tables:  # noqa: ANN401
-    """Give a recipe that guesses masked words of plain text."""
+    """Give a recipe for masked language modelling on plain text."""
     return {
         "task": "masked-pretraining",
         "seed": seed,
@@ -86,47 +86,52 @@ def pretraining(steps: int, *, seed: int = 1, model: Tables | None = None, **cho
     }
 
 
-def sentences(count: int, split: str = "train") -> str:
-    """Give English sentences of the built-in world, one per line."""
+def make_sentences(count: int, split: str = "train") -> str:
+    """Generate English sentences of the built-in world, one per line."""
     return "".join(f"{scene.target}\n" for scene in islice(scenes(split), count))
 
 
-def rated(count: int, split: str = "train", *, context: float = 0.0) -> list[tuple[str, str]]:
-    """Give reviews of the built-in world with their ratings."""
+def make_reviews(
+    count: int, split: str = "train", *, context: float = 0.0
+) -> list[tuple[str, str]]:
+    """Generate reviews of the built-in world with their ratings."""
     return [(one.text, one.rating) for one in reviews(split, count=count, context=context)]
 
 
-def plain(count: int, *, seed: int = 1) -> str:
-    """Give reviews without their ratings, a sentence per line, blank lines between them."""
-    return documents(one.sentences for one in reviews("train", count=count, seed=seed, context=0.0))
+def make_unlabelled_text(count: int, *, seed: int = 1) -> str:
+    """Generate reviews without ratings, one sentence per line, blank lines between reviews."""
+    return write_documents(
+        one.sentences for one in reviews("train", count=count, seed=seed, context=0.0)
+    )
 
 
-def agreeing(
+def make_opinions(
     count: int, opinions: int, *, seed: int, agree: bool = True
 ) -> list[tuple[tuple[str, ...], str]]:
-    """Give reviews of so many sentences, each an opinion, and their ratings.
+    """Generate reviews of ``opinions`` sentences, each an opinion, and their ratings.
 
-    All opinions of a review have its rating, as in reviews that people write: which words go
-    together then tells what they mean, even without ratings. Unless they ``agree``.
+    If they ``agree``, all opinions of a review have its rating, as in real reviews: words that
+    occur together then have similar meanings, even without ratings. Otherwise ratings are drawn
+    for each opinion.
     """
     chance = random.Random(f"{seed}/{opinions}")
     found = []
     for _ in range(count):
         rating = chance.choice(list(OPINIONS))
         ratings = [rating if agree else chance.choice(list(OPINIONS)) for _ in range(opinions)]
-        said = tuple(
+        sentences = tuple(
             chance.choice(VERDICT).format(aspect=aspect, opinion=chance.choice(OPINIONS[each]))
             for aspect, each in zip(chance.sample(ASPECTS, opinions), ratings, strict=True)
         )
-        found.append((said, str(rating)))
+        found.append((sentences, str(rating)))
     return found
 
 
-def joined(rows: Iterable[tuple[tuple[str, ...], str]]) -> list[tuple[str, str]]:
-    """Write each review as one text, beside its rating."""
+def join_sentences(rows: Iterable[tuple[tuple[str, ...], str]]) -> list[tuple[str, str]]:
+    """Join the sentences of each review into one text, with its rating."""
     return [(" ".join(sentences), rating) for sentences, rating in rows]
 
 
-def documents(several: Iterable[tuple[str, ...]]) -> str:
-    """Write a sentence per line, and a blank line between documents."""
+def write_documents(several: Iterable[tuple[str, ...]]) -> str:
+    """Write one sentence per line, and a blank line between documents."""
     return "\n".join("".join(f"{sentence}\n" for sentence in one) for one in several)

@@ -1,4 +1,4 @@
-"""Every claim there is, family by family."""
+"""The registry: all claims, by family."""
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -10,50 +10,50 @@ from regard.claims.claim import FAMILIES, Claim
 from regard.errors import UsageError
 
 
-def claims() -> dict[str, Claim]:
-    """Return the claims by name, in the order of families and of the inventory."""
-    found = [claim for family in FAMILIES for claim in _claims_of(family)]
+def load_claims() -> dict[str, Claim]:
+    """Return all claims by name, ordered by family and number."""
+    found = [claim for family in FAMILIES for claim in _find_claims(family)]
     named = {claim.name: claim for claim in found}
-    assert len(named) == len(found), "two claims have one name"
+    assert len(named) == len(found), "two claims have the same name"
     return named
 
 
-def chosen(names: Sequence[str]) -> list[Claim]:
-    """Return the claims of these names, families or inventory numbers."""
-    known = claims()
-    asked: dict[str, Claim] = {}
+def select_claims(names: Sequence[str]) -> list[Claim]:
+    """Return the claims with these names, families or numbers."""
+    known = load_claims()
+    selected: dict[str, Claim] = {}
     for name in names:
-        found = [claim for claim in known.values() if _called(claim, name)]
+        found = [claim for claim in known.values() if _matches(claim, name)]
         if not found:
-            raise _unknown(name, known)
-        asked |= {claim.name: claim for claim in found}
-    return list(asked.values())
+            raise _unknown_name(name, known)
+        selected |= {claim.name: claim for claim in found}
+    return list(selected.values())
 
 
-def _called(claim: Claim, name: str) -> bool:
+def _matches(claim: Claim, name: str) -> bool:
     return name in (claim.name, claim.family) or (name.isdecimal() and int(name) in claim.numbers)
 
 
-def _unknown(name: str, known: dict[str, Claim]) -> UsageError:
+def _unknown_name(name: str, known: dict[str, Claim]) -> UsageError:
     near = get_close_matches(name, [*known, *FAMILIES], n=3, cutoff=0.4)
     offer = f"Did you mean {' or '.join(near)}? " if near else ""
     return UsageError(
-        f"{name} is no claim, no family of claims and no number of the inventory.",
-        f"{offer}`regard claims --list` names them all.",
+        f"{name} is not a claim, a family of claims or a number of the inventory.",
+        f"{offer}`regard claims --list` lists them all.",
     )
 
 
-def _claims_of(family: str) -> list[Claim]:
+def _find_claims(family: str) -> list[Claim]:
     found = [
         thing
-        for module in _modules(f"regard.claims.{family}")
+        for module in _import_modules(f"regard.claims.{family}")
         for thing in vars(module).values()
         if isinstance(thing, Claim)
     ]
     return sorted(found, key=lambda claim: claim.numbers)
 
 
-def _modules(name: str) -> Iterator[ModuleType]:
+def _import_modules(name: str) -> Iterator[ModuleType]:
     module = import_module(name)
     yield module
     for inner in iter_modules(getattr(module, "__path__", [])):

@@ -1,4 +1,4 @@
-"""Several seeds: a difference counts only where it is larger than what a seed alone changes."""
+"""Repetition with several seeds: a difference counts only if it exceeds the spread of the seeds."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import mean
@@ -10,47 +10,47 @@ from regard.draw.chart import Line
 
 
 class Seeds(NamedTuple):
-    """What one setting came to with each of several seeds."""
+    """The results of one setting, one per seed."""
 
     values: tuple[float, ...]
 
     @property
     def mean(self) -> float:
-        """The mean over the seeds."""
+        """The mean over seeds."""
         return mean(self.values)
 
     @property
     def spread(self) -> float:
-        """How far the highest seed lies above the lowest."""
+        """The range: maximum minus minimum."""
         return max(self.values) - min(self.values)
 
 
-def means(found: Mapping[Setting, Seeds]) -> dict[Setting, float]:
-    """Give the mean of every setting."""
+def average_seeds(found: Mapping[Setting, Seeds]) -> dict[Setting, float]:
+    """Average every setting over its seeds."""
     return {setting: one.mean for setting, one in found.items()}
 
 
-def spread(*found: Seeds) -> float:
-    """Give the largest spread of several."""
+def largest_spread(*found: Seeds) -> float:
+    """Give the largest spread of several settings."""
     return max(one.spread for one in found)
 
 
 def draw_range(name: str, xs: Sequence[Number], found: Sequence[Seeds]) -> Line:
-    """Draw the means as a line, with the least and greatest seed round it."""
+    """Plot means as a line, with a band from the lowest to the highest seed."""
     lows, highs = ([pick(one.values) for one in found] for pick in (min, max))
     return Line(name, xs, [one.mean for one in found], lows, highs)
 
 
 def compare(name: str, one: Seeds, other: Seeds) -> Figure:
-    """Say by how much one lies above the other, and whether that counts."""
-    return Figure(name, one.mean - other.mean, above(one, other))
+    """Give the difference of two means; it supports the claim if it exceeds the spread."""
+    return Figure(name, one.mean - other.mean, exceeds(one, other))
 
 
-def with_seeds(measure: Callable[[int], float], seeds: Sequence[int]) -> Seeds:
-    """Measure once with each seed."""
+def repeat_with_seeds(measure: Callable[[int], float], seeds: Sequence[int]) -> Seeds:
+    """Measure once per seed."""
     return Seeds(tuple(measure(seed) for seed in seeds))
 
 
-def above(one: Seeds, other: Seeds) -> bool:
-    """Say whether one lies above the other by more than the seeds of either differ."""
-    return one.mean - other.mean > spread(one, other)
+def exceeds(one: Seeds, other: Seeds) -> bool:
+    """Tell whether one mean is above the other by more than the spread of either."""
+    return one.mean - other.mean > largest_spread(one, other)

@@ -1,9 +1,9 @@
-"""Tables of figures: one quantity at several settings, from a mapping of settings to values.
+"""Tables of figures: one quantity at several settings, given as a mapping of settings to values.
 
     tabulate("loss, {}", {"rotary": 1.9, "none": 2.1})        Figure("loss, rotary", 1.9), ...
     list_values("{} {:.2f}", {"rotary": 1.9, "none": 2.1})    "rotary 1.90, none 2.10"
 
-A setting of several parts is a tuple, and fills as many braces.
+A setting of several parts is a tuple and fills as many placeholders.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -27,9 +27,9 @@ def tabulate(
     given: Mapping[Setting, Number] | None = None,
     within: float = 1e-9,
 ) -> tuple[Figure, ...]:
-    """Give one figure per setting, called by ``name`` with the setting filled in.
+    """Give one figure per setting, named by the template ``name``.
 
-    A value supports the statement if ``supports`` says so, or if it is what ``equal`` has.
+    A value supports the statement if ``supports`` says so, or if it equals the value in ``equal``.
     """
     given = equal or given or {}
     if equal is not None:
@@ -44,19 +44,19 @@ def tabulate(
 
 
 def list_values(form: str, values: Mapping[Setting, Number], between: str = ", ") -> str:
-    """Write settings and values in one line."""
+    """Format settings and values in one line."""
     return between.join(form.format(*_parts(one), value) for one, value in values.items())
 
 
 def draw_curves(
     title: str, x_label: str, xs: Sequence[Number], lines: Mapping[str, Sequence[Number]]
 ) -> Curves:
-    """Draw several lines over the same places."""
+    """Plot several lines over the same x values."""
     return Curves(title, x_label, tuple(Line(name, xs, ys) for name, ys in lines.items()))
 
 
 def draw_matrix(weights: Tensor, title: str, *, first: int = 0) -> Picture:
-    """Draw a matrix whose rows and columns are called by their numbers."""
+    """Draw a matrix with numbered rows and columns."""
     rows, columns = ([str(first + n) for n in range(size)] for size in weights.shape)
     return Picture(rows, columns, weights.tolist(), title)
 

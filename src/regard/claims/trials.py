@@ -1,7 +1,7 @@
-"""Trials: the small trainings of slow claims, made as any user makes them, and kept.
+"""Trials: the small trainings of slow claims, run through the public training code and kept.
 
 A trial is a recipe and the files it reads. Its folder is named by a hash of both and of the code
-that trains; a finished one is opened again, an interrupted one resumed.
+that trains; a finished one is loaded, an interrupted one resumed.
 """
 
 import json
@@ -29,12 +29,12 @@ SOURCE = Path(files.__file__).parent
 CHANGES_NO_FIGURE = {"claims", "cli", "draw", "interop", "report"}
 """Rooms that neither train nor answer; a claim's own modules are hashed by its fingerprint."""
 
-_watcher: ContextVar[Watcher | None] = ContextVar("who watches trials", default=None)
+_watcher: ContextVar[Watcher | None] = ContextVar("watcher of trials", default=None)
 
 
 @contextmanager
-def watched(watcher: Watcher) -> Iterator[None]:
-    """Let someone see the trainings inside."""
+def watch_trials(watcher: Watcher) -> Iterator[None]:
+    """Report the trainings inside to a watcher."""
     token = _watcher.set(watcher)
     try:
         yield
@@ -42,12 +42,12 @@ def watched(watcher: Watcher) -> Iterator[None]:
         _watcher.reset(token)
 
 
-class Named:
-    """Passes on what a training says, with the trial's name before it.
+class PrefixedWatcher:
+    """Passes messages of a training on, prefixed with the trial's name.
 
     Args:
         name: The trial's name.
-        watcher: Who looks on.
+        watcher: Receives the messages.
 
     """
 
@@ -65,7 +65,7 @@ class Named:
 
 
 def cache_folder() -> Path:
-    """Where trials and what slow claims measured are kept."""
+    """Give the folder of trials and cached measurements."""
     return files.cache_folder() / "claims"
 
 
@@ -86,28 +86,28 @@ def trial_folder(name: str, tables: Tables, written: Mapping[str, str]) -> Path:
     return cache_folder() / "trials" / f"{name}-{sha256(stated.encode()).hexdigest()[:16]}"
 
 
-def labelled(rows: Iterable[tuple[str, str]]) -> str:
+def to_jsonl(rows: Iterable[tuple[str, str]]) -> str:
     """Write texts and their labels, one JSON object per line."""
     return "".join(json.dumps({"text": text, "label": label}) + "\n" for text, label in rows)
 
 
-def labelled_files(
+def make_labelled_files(
     train: Iterable[tuple[str, str]], valid: Iterable[tuple[str, str]]
 ) -> dict[str, str]:
-    """Give the files of a trial that learns labels."""
-    return {"train.jsonl": labelled(train), "valid.jsonl": labelled(valid)}
+    """Make the files of a classification trial."""
+    return {"train.jsonl": to_jsonl(train), "valid.jsonl": to_jsonl(valid)}
 
 
 def accuracy(run: Run, rows: Iterable[tuple[str, str]]) -> float:
-    """Ask a finished run for the labels of texts; give the share that is right."""
+    """Predict the labels of texts with a finished run; give the accuracy."""
     texts, labels = zip(*rows, strict=True)
     answers = Predictor(run).predict(texts)
     right = sum(answer.text == label for answer, label in zip(answers, labels, strict=True))
     return right / len(labels)
 
 
-def trial(name: str, tables: Tables, written: Mapping[str, str]) -> Run:
-    """Train what the tables say on these files, or open it again if that was done before.
+def run_trial(name: str, tables: Tables, written: Mapping[str, str]) -> Run:
+    """Train a recipe on these files, or load the run if that was done before.
 
     Files are given by name and content; ``train.de`` and ``train.en`` are both ``data.train``.
     """
@@ -115,7 +115,7 @@ def trial(name: str, tables: Tables, written: Mapping[str, str]) -> Run:
     run = folder / "run"
     if (run / SEAL).exists():
         return Run(run)
-    watcher = Named(name, _watcher.get() or SilentWatcher())
+    watcher = PrefixedWatcher(name, _watcher.get() or SilentWatcher())
     folder.mkdir(parents=True, exist_ok=True)
     data: dict[str, list[str]] = {}
     for file, text in written.items():

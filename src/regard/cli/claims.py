@@ -44,24 +44,23 @@ def claims(
         regard claims --slow --output claims.html
 
     """
-    from regard.claims.registry import chosen
-    from regard.claims.registry import claims as every
+    from regard.claims.registry import load_claims, select_claims
 
     if document is not None:
-        from regard.claims.document import document as written
+        from regard.claims.document import render_statements
 
-        document.write_text(written(), encoding="utf-8")
+        document.write_text(render_statements(), encoding="utf-8")
         return 0
     check_new(output, ".html")
-    asked = chosen(names) if names else list(every().values())
+    asked = select_claims(names) if names else list(load_claims().values())
     if listed:
         _list(asked, as_json=as_json)
         return 0
     outcomes = _measured(asked, slow=slow, quiet=as_json)
     if output is not None:
-        from regard.claims.page import claims_page
+        from regard.claims.page import render_page
 
-        output.write_text(claims_page(outcomes), encoding="utf-8")
+        output.write_text(render_page(outcomes), encoding="utf-8")
     if as_json:
         print_json([outcome.as_json() for outcome in outcomes])
     elif names:
@@ -74,10 +73,10 @@ def claims(
 
 def _measured(asked: "list[Claim]", *, slow: bool, quiet: bool) -> "list[Outcome]":
     from regard.claims.measuring import measure_all
-    from regard.claims.trials import watched
+    from regard.claims.trials import watch_trials
     from regard.cli.claims_progress import ClaimsScreen
 
-    with ClaimsScreen(len(asked), quiet=quiet) as screen, watched(screen):
+    with ClaimsScreen(len(asked), quiet=quiet) as screen, watch_trials(screen):
         outcomes = []
         for outcome in measure_all(asked, slow=slow, before=screen.begin):
             outcomes.append(outcome)
@@ -114,7 +113,7 @@ def _show(outcomes: "list[Outcome]") -> None:
     from regard.claims.claim import FAMILIES
 
     out = console()
-    unmeasured = [one for one in outcomes if one.measured is None and not one.problem]
+    unmeasured = [one for one in outcomes if one.measurement is None and not one.problem]
     for family, title in FAMILIES.items():
         mine = [one for one in outcomes if one.claim.family == family and one not in unmeasured]
         if not mine:
@@ -125,8 +124,8 @@ def _show(outcomes: "list[Outcome]") -> None:
         table.add_column("measured", ratio=5, overflow="fold")
         table.add_column("verdict", ratio=2, overflow="fold")
         for one in mine:
-            told = clean(one.measured.told if one.measured else one.problem)
-            verdict = Text(clean(one.verdict) if one.measured else one.kind, COLOURS[one.kind])
+            told = clean(one.measurement.summary if one.measurement else one.problem)
+            verdict = Text(clean(one.verdict) if one.measurement else one.kind, COLOURS[one.kind])
             table.add_row(str(one.claim.numbers[0]), one.claim.name, Text(told), verdict)
         out.print(table)
         out.print()
@@ -152,7 +151,7 @@ def _sum_up(out: "Console", outcomes: "list[Outcome]", unmeasured: "list[Outcome
 
 def _tell(outcome: "Outcome") -> None:
     """Print one claim at length."""
-    out, claim, measured = console(), outcome.claim, outcome.measured
+    out, claim, measured = console(), outcome.claim, outcome.measurement
     out.print(claim.name, style="bold", end="  ")
     out.print(clean(outcome.verdict), style=COLOURS[outcome.kind])
     out.print(f"{claim.source}; no. {', '.join(map(str, claim.numbers))}", style="dim")
@@ -161,15 +160,15 @@ def _tell(outcome: "Outcome") -> None:
         if not outcome.problem:
             out.print(f"Models are trained for it: regard claims {claim.name} --slow\n")
     else:
-        out.print(clean(measured.told), style="bold")
+        out.print(clean(measured.summary), style="bold")
         out.print()
         _draw(out, _drawing(outcome))
         _figures(out, outcome)
     for heading, words in (
-        ("The right value", claim.right),
+        ("The right value", claim.correction),
         ("How it is measured", claim.method),
-        ("How to read it", claim.reading),
-        ("What to try next", claim.then),
+        ("How to read it", claim.meaning),
+        ("What to try next", claim.next_step),
         ("About", f"src/regard/{claim.layer}"),
     ):
         if words:
@@ -179,10 +178,10 @@ def _tell(outcome: "Outcome") -> None:
 
 
 def _drawing(outcome: "Outcome") -> "Drawing":
-    from regard.claims.claim import drawing_of
+    from regard.claims.claim import choose_drawing
 
-    assert outcome.measured is not None
-    return drawing_of(outcome.measured)
+    assert outcome.measurement is not None
+    return choose_drawing(outcome.measurement)
 
 
 def _draw(out: "Console", drawing: "Drawing") -> None:
@@ -209,11 +208,11 @@ def _figures(out: "Console", outcome: "Outcome") -> None:
 
     from regard.draw.bars import number
 
-    assert outcome.measured is not None
+    assert outcome.measurement is not None
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading in ("figure", "value", "speaks", "given before"):
         table.add_column(heading, header_style="dim", overflow="fold")
-    for figure in outcome.measured.figures:
+    for figure in outcome.measurement.figures:
         given = "" if figure.given is None else number(figure.given)
         if figure.note and not figure.agrees:
             given += f" ({figure.note})"

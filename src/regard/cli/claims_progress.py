@@ -51,7 +51,7 @@ class ClaimsScreen:
     def done(self, outcome: "Outcome") -> None:
         """Say what a claim that took long came to."""
         if outcome.seconds > 10 and not self.quiet:
-            told = outcome.measured.told if outcome.measured else outcome.problem
+            told = outcome.measurement.summary if outcome.measurement else outcome.problem
             self.console.print(
                 clean(f"{outcome.claim.name}: {told} ({outcome.seconds:.0f} s)"), style="dim"
             )

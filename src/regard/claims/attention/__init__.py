@@ -1,1 +1,1 @@
-"""Claims about attention: scores, heads, looks into another sequence, argmax."""
+"""Claims about attention: scores, heads, cross-attention, argmax."""

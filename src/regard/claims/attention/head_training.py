@@ -1,15 +1,15 @@
-"""What scores and heads come to in training (D0 Q3, D2 d, D4 Q4)."""
+"""Scores and heads in trained models (D0 Q3, D2 d, D4 Q4)."""
 
-from regard.claims.claim import Figure, Measured, claim
-from regard.claims.recipes import language_modelling, sentences
+from regard.claims.claim import Figure, Measurement, claim
+from regard.claims.recipes import language_modelling, make_sentences
 from regard.claims.table import draw_curves, tabulate
-from regard.claims.transformer.translator import translator
-from regard.claims.trials import trial
+from regard.claims.transformer.translator import train_translator
+from regard.claims.trials import run_trial
 from regard.draw.bars import Bars
 from regard.explain.heads.analysis import analyse
 
 SIZES = {8: 8, 1: 64}
-"""Heads, and the key size that is left to each at width 64."""
+"""Number of heads and the key size of each at width 64."""
 
 
 @claim(
@@ -17,29 +17,27 @@ SIZES = {8: 8, 1: 64}
     source="D4 Q4; Britz et al. 2017; Vaswani et al. 2017, §3.2.1",
     statement="For large keys additive attention outperforms the dot product without its scale.",
     layer="layers/attention.py",
-    reading="Losses after the same number of steps: lower is better. With the scale the dot "
-    "product "
-    "has no such weakness.",
-    then="Raise the width to 256 with one head.",
+    meaning="Losses after the same number of steps; lower is better. With the scale the dot "
+    "product does not have this weakness.",
+    next_step="Raise the width to 256 with one head.",
     slow=True,
 )
-def additive_or_dot_trained() -> Measured:
-    """Train a small language model with three scores, at key sizes 8 and 64, 300 steps each.
+def additive_or_dot_trained() -> Measurement:
+    """Train a small language model with three scores at key sizes 8 and 64, 300 steps each.
 
-    Two layers of width 64 with 8 heads or with one; compared is the loss on unseen sentences.
+    Two layers of width 64 with 8 heads or one; the loss on unseen sentences is compared.
     """
-    files = {"train.txt": sentences(4000), "valid.txt": sentences(300, "valid")}
+    files = {"train.txt": make_sentences(4000), "valid.txt": make_sentences(300, "valid")}
     losses = {}
     for heads, size in SIZES.items():
         for score in ("scaled-dot", "dot", "additive"):
             mixer = {"kind": "attention", "heads": heads, "score": score}
-            run = trial(f"score-{score}-{size}", language_modelling(300, mixer=mixer), files)
+            run = run_trial(f"score-{score}-{size}", language_modelling(300, mixer=mixer), files)
             losses[score, size] = float(run.metrics["valid"]["metrics"]["loss"])
     gain = losses["dot", 64] - losses["additive", 64]
-    return Measured(
+    return Measurement(
         f"at key size 64: additive {losses['additive', 64]:.3f}, dot {losses['dot', 64]:.3f}, "
-        "scaled "
-        f"{losses['scaled-dot', 64]:.3f}",
+        f"scaled {losses['scaled-dot', 64]:.3f}",
         (
             *tabulate("loss, {}, key size {}", losses),
             Figure("additive below unscaled dot at key size 64", gain, gain > 0),
@@ -51,22 +49,23 @@ def additive_or_dot_trained() -> Measured:
 @claim(
     numbers=(6,),
     source="D0 Q3, D2 d; Voita et al. 2019; Clark et al. 2019",
-    statement="Different heads learn to look at different things.",
+    statement="Different heads learn to attend to different things.",
     layer="explain/heads/analysis.py",
-    reading="Roles are counted against chance. What heads are worth shows when they are dropped. "
-    "In this small translator the heads that look across align words, all alike; of those that "
-    "look at their own text none has a role that the probes know.",
-    condition="heads that look across are set beside those that look at their own text",
-    then="`regard heads RUN` for a run of your own.",
+    meaning="Roles are counted against chance; pruning shows what heads contribute. In this small "
+    "translator the cross-attention heads all align words; no self-attention head has a role that "
+    "the probes know.",
+    condition="cross-attention heads are compared with self-attention heads",
+    next_step="`regard heads RUN` for a run of your own.",
     slow=True,
 )
-def heads_specialise() -> Measured:
-    """Look at every head of a small trained translator, and drop heads one after another.
+def heads_specialise() -> Measurement:
+    """Probe every head of a small trained translator, and prune heads one after another.
 
-    A head plays a role (previous or next token, delimiter, rare word, alignment) if most of its
-    strongest looks do, twice as often as chance. Pruned are the least important heads first.
+    A head has a role (previous or next token, delimiter, rare word, alignment) if most of its
+    attention maxima fit the role, twice as often as chance. The least important heads are pruned
+    first.
     """
-    found = analyse(translator(), split="valid")
+    found = analyse(train_translator(), split="valid")
     plays = [
         [role for role, one in roles.items() if one.has_role] for roles in found.roles.values()
     ]
@@ -74,12 +73,12 @@ def heads_specialise() -> Measured:
     kinds = sorted({role for roles in plays for role in roles})
     scores, random, pruned = found.pruning.scores, found.pruning.random, found.pruning.pruned
     half = len(scores) // 2
-    return Measured(
-        f"{playing} of {len(plays)} heads play a role ({', '.join(kinds)}); without half of them "
+    return Measurement(
+        f"{playing} of {len(plays)} heads have a role ({', '.join(kinds)}); without half of them "
         f"{found.metric} is {scores[half]:.1f} of {scores[0]:.1f}",
         (
-            Figure("heads that play a role", playing, playing > 0),
-            Figure("heads in all", len(plays)),
+            Figure("heads with a role", playing, playing > 0),
+            Figure("all heads", len(plays)),
             Figure("different roles", len(kinds), len(kinds) > 1),
             Figure(f"{found.metric}, all heads", scores[0]),
             Figure(

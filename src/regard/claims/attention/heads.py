@@ -1,10 +1,10 @@
-"""Several heads, their cost and what they are (D0 Q2, Q3; D2 d)."""
+"""Multi-head attention: cost and equivalence (D0 Q2, Q3; D2 d)."""
 
 from functools import partial
 
 import torch
 
-from regard.claims.claim import Figure, Measured, claim
+from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.counters import count_mixer, count_parameters, time_fastest
 from regard.claims.precision import difference, exact
 from regard.draw.bars import Bars
@@ -21,25 +21,25 @@ HEADS = (1, 2, 4, 8, 16)
     source="D0 Q2; Vaswani et al. 2017, §4",
     statement="Scores cost n²d, the softmax n² and the values n²d.",
     layer="layers/attention.py",
-    reading="2n²d multiplications are exactly those of QKᵀ and of the weights times the values. "
-    "The projections, 4nd², are left out of the document's sum and are larger while n < 2d.",
-    then="Count a whole model: `regard account`.",
+    meaning="2n²d multiplications are exactly those of QKᵀ and of the weights times the values. "
+    "The document leaves out the projections, 4nd², which are larger while n < 2d.",
+    next_step="Profile a whole model: `regard account`.",
 )
 @exact()
-def cost_of_attention() -> Measured:
-    """Count the multiply-accumulates of one layer with torch's counter, the fused kernel aside.
+def cost_of_attention() -> Measurement:
+    """Count the multiply-accumulates of one layer with torch's counter, without the fused kernel.
 
-    96 positions of width 64; the weights' n² exponentials are counted by their number.
+    96 positions of width 64; the softmax is counted as n² exponentials.
     """
     found = count_mixer(Attention(WIDTH, 4), torch.randn(1, POSITIONS, WIDTH))
     projections = 4 * POSITIONS * WIDTH**2
-    looks = found - projections
+    products = found - projections
     wanted = 2 * POSITIONS**2 * WIDTH
-    return Measured(
-        f"{looks:,} = 2n²d for scores and values, and {projections:,} = 4nd² for projections",
+    return Measurement(
+        f"{products:,} = 2n²d for scores and values, and {projections:,} = 4nd² for projections",
         (
             Figure("multiply-accumulates in all", found, given=wanted + projections),
-            Figure("of scores and values", looks, looks == wanted, given=wanted),
+            Figure("of scores and values", products, products == wanted, given=wanted),
             Figure("of the four projections", projections),
             Figure("exponentials per head", POSITIONS**2),
         ),
@@ -51,12 +51,12 @@ def cost_of_attention() -> Measured:
     source="D0 Q3, D2 d; Vaswani et al. 2017, §3.2.2",
     statement="With d/h features per head, h heads have the parameters and the cost of one.",
     layer="layers/attention.py",
-    reading="One different count means that all five agree. One head is plain attention, to "
-    "rounding.",
-    then="See what heads look at: `regard explain RUN TEXT --output page.html` draws each.",
+    meaning="One different count means that all five agree. With one head the layer is plain "
+    "attention, up to rounding.",
+    next_step="See what each head attends to: `regard explain RUN TEXT --output page.html`.",
 )
 @exact()
-def heads_at_equal_cost() -> Measured:
+def heads_at_equal_cost() -> Measurement:
     """Build the layer with 1 to 16 heads at one width, count parameters and multiplications.
 
     With one head the output is also compared with attend() on the layer's own projections.
@@ -71,7 +71,7 @@ def heads_at_equal_cost() -> Measured:
     seen = all_visible(POSITIONS)
     plain = attend(*parts, score=scaled_dot, select=softmax, visible=seen).mixed[:, 0]
     gap = difference(one.to_output(plain), one(states, visible=seen))
-    return Measured(
+    return Measurement(
         f"{counts[1]:,} parameters and {costs[1]:,} multiplications with 1 to 16 heads",
         (
             Figure("different parameter counts", sizes, sizes == 1),
@@ -87,28 +87,28 @@ def heads_at_equal_cost() -> Measured:
     source="D0 Q3; Vaswani et al. 2017, §3.2.2",
     statement="Several heads are cheaper than one large head.",
     layer="layers/attention.py",
-    reading="1 means equal: the same multiplications. The exponentials of the softmax grow with "
-    "the number of heads, so the time does not fall.",
-    then="Raise the positions to 1,024 and watch the softmax's share of the time.",
-    right="Equal in multiplications and parameters; the softmax's work is h times as large.",
+    meaning="1 means the same number of multiplications. The exponentials of the softmax grow "
+    "with the number of heads, so the time does not fall.",
+    next_step="Raise the positions to 1,024 and watch the softmax's share of the time.",
+    correction="Equal in multiplications and parameters; the softmax's work is h times as large.",
 )
 @exact()
-def many_heads_cheaper() -> Measured:
+def many_heads_cheaper() -> Measurement:
     """Compare 8 heads with one head of the same width: multiplications, exponentials, time.
 
     The time is the best of seven passes by the equation and is only reported.
     """
     states, seen = torch.randn(1, POSITIONS, WIDTH), all_visible(POSITIONS)
-    costs, looks, seconds = {}, {}, {}
+    costs, exponentials, seconds = {}, {}, {}
     for heads in HEADS:
         layer = Attention(WIDTH, heads)
         costs[heads] = count_mixer(layer, states)
         with listen(layer, "weights") as heard:
             layer(states, visible=seen)
-            looks[heads] = heard["weights"][0].numel()
+            exponentials[heads] = heard["weights"][0].numel()
             seconds[heads] = time_fastest(partial(layer, states, visible=seen), 7)
-    ratio, more, slower = (found[8] / found[1] for found in (costs, looks, seconds))
-    return Measured(
+    ratio, more, slower = (found[8] / found[1] for found in (costs, exponentials, seconds))
+    return Measurement(
         f"8 heads: {ratio:g} times the multiplications, {more:g} times the exponentials, "
         f"{slower:.1f} times the time",
         (
@@ -116,5 +116,5 @@ def many_heads_cheaper() -> Measured:
             Figure("exponentials, 8 heads over 1", more, more < 1),
             Figure("time, 8 heads over 1 (varies)", slower),
         ),
-        Bars("Exponentials by heads", [(f"{heads} heads", n) for heads, n in looks.items()]),
+        Bars("Exponentials by heads", [(f"{heads} heads", n) for heads, n in exponentials.items()]),
     )

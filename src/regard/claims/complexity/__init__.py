@@ -1,1 +1,1 @@
-"""Claims about cost, paths and what must wait for what."""
+"""Claims about cost, path lengths and sequential operations."""

@@ -1,4 +1,4 @@
-"""How far information travels per layer, and what must wait for what (D1 Q2)."""
+"""Path lengths per layer and sequential operations (D1 Q2)."""
 
 import math
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from regard.claims.claim import Measured, claim
+from regard.claims.claim import Measurement, claim
 from regard.claims.precision import exact, find_dependencies
 from regard.claims.table import draw_curves, list_values, tabulate
 from regard.layers.attention import Attention
@@ -21,19 +21,20 @@ N, WIDTH, KERNEL, WINDOW = 27, 4, 3, 2
 @claim(
     numbers=(15, 17),
     source="D0 Q2, D1 Q2; Vaswani et al. 2017, table 1",
-    statement="Between any two positions lie: with self-attention 1 layer, with convolution "
-    "log_k(n) dilated or n/k contiguous, with a window n/r, with recurrence n steps.",
+    statement="The path between any two positions has length 1 with self-attention, log_k(n) with "
+    "dilated and n/k with contiguous convolution, n/r with a window, n with recurrence.",
     layer="layers/convolution.py",
-    reading="The smallest number of layers through which the last position feels the first. "
-    "Recurrence needs one layer, and the n - 1 steps inside it: see sequential-operations.",
-    then="Double n: the dilated convolution needs at most one layer more, the others double.",
+    meaning="The smallest number of layers through which the last position depends on the first. "
+    "Recurrence needs one layer, and n - 1 steps inside it: see sequential-operations.",
+    next_step="Double n: the dilated convolution needs at most one more layer, the others twice "
+    "as many.",
 )
 @exact()
-def path_length() -> Measured:
-    """Stack layers until the last of 27 positions feels the first: the Jacobian is not zero.
+def path_length() -> Measurement:
+    """Stack layers until the last of 27 positions depends on the first: a nonzero Jacobian.
 
-    Convolutions have kernel 3 and look back only; the dilated one skips 3^l places in layer l; the
-    window reaches 2 places either way.
+    Convolutions have kernel 3 and are causal; the dilated one has dilation 3^l in layer l; the
+    window reaches 2 positions either way.
     """
     makes: dict[str, Callable[[int], nn.Module]] = {
         "self-attention": lambda _: Attention(WIDTH, 1),
@@ -51,14 +52,14 @@ def path_length() -> Measured:
         "convolution, contiguous": math.ceil((N - 1) / (KERNEL - 1)),
         "window": math.ceil((N - 1) / WINDOW),
     }
-    found = {name: _layers_needed(make) for name, make in makes.items()}
-    return Measured(
+    found = {name: _count_layers(make) for name, make in makes.items()}
+    return Measurement(
         ", ".join(f"{name.split(' (')[0]} {layers}" for name, layers in found.items()),
         tabulate("layers needed, {}", found, equal=wanted),
     )
 
 
-def _layers_needed(make: Callable[[int], nn.Module]) -> int:
+def _count_layers(make: Callable[[int], nn.Module]) -> int:
     layers: list[nn.Module] = []
     while True:
         layers.append(make(len(layers)))
@@ -73,18 +74,19 @@ def _layers_needed(make: Callable[[int], nn.Module]) -> int:
 @claim(
     numbers=(15, 18),
     source="D0 Q2, D1 Q2; Vaswani et al. 2017, table 1",
-    statement="Recurrence needs n operations one after another; attention and convolution a "
-    "constant number.",
+    statement="Recurrence needs n sequential operations; attention and convolution a constant "
+    "number.",
     layer="layers/recurrent.py",
-    reading="0 means that a longer text makes no chain longer: all positions can be computed at "
-    "once. While writing word by word attention waits as well: see `regard predict`.",
-    then="Time both at batch 1 on a machine with many cores.",
+    meaning="0 means that a longer text has no longer chain: all positions can be computed in "
+    "parallel. Autoregressive decoding is sequential with attention as well: see `regard "
+    "predict`.",
+    next_step="Time both at batch size 1 on a machine with many cores.",
 )
 @exact()
-def sequential_operations() -> Measured:
+def sequential_operations() -> Measurement:
     """Take one pass over n = 8 to 64 positions and measure the longest chain in autograd's graph.
 
-    A chain is a series of operations of which each needs the one before.
+    A chain is a series of operations each of which needs the previous one.
     """
     sizes = (8, 16, 32, 64)
     layers = {
@@ -93,20 +95,22 @@ def sequential_operations() -> Measured:
         "convolution": Convolution(WIDTH, kernel=KERNEL, causal=True),
     }
     chains = {
-        name: [_chain(layer(torch.randn(1, n, WIDTH), visible=all_visible(n))) for n in sizes]
+        name: [
+            _measure_chain(layer(torch.randn(1, n, WIDTH), visible=all_visible(n))) for n in sizes
+        ]
         for name, layer in layers.items()
     }
     growth = {name: (one[-1] - one[0]) / (sizes[-1] - sizes[0]) for name, one in chains.items()}
-    wait = {name: one >= 1 if name == "recurrent" else one == 0 for name, one in growth.items()}
-    return Measured(
-        f"operations that must wait, per position: {list_values('{} {:.2g}', growth)}",
-        tabulate("longer chain per position, {}", growth, wait),
+    expected = {name: one >= 1 if name == "recurrent" else one == 0 for name, one in growth.items()}
+    return Measurement(
+        f"sequential operations per position: {list_values('{} {:.2g}', growth)}",
+        tabulate("chain growth per position, {}", growth, expected),
         draw_curves("Longest chain of operations", "positions", sizes, chains),
     )
 
 
-def _chain(result: Tensor) -> int:
-    """Give the length of the longest way through the graph behind a result."""
+def _measure_chain(result: Tensor) -> int:
+    """Give the length of the longest path in the graph of a result."""
     depths: dict[object, int] = {}
     waiting = [result.grad_fn]
     while waiting:

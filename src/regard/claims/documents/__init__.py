@@ -1,1 +1,1 @@
-"""Claims about documents: hierarchical attention, and where it cannot look."""
+"""Claims about documents: hierarchical attention and context."""

@@ -1,20 +1,20 @@
-"""Reviews whose rating needs two sentences, and words erased (D1 Q3)."""
+"""Trained HANs: reviews that need two sentences, and faithfulness (D1 Q3)."""
 
 from typing import Any
 
-from regard.claims.claim import Figure, Measured, claim
-from regard.claims.recipes import rated, training
-from regard.claims.seeds import Seeds, compare, means
+from regard.claims.claim import Figure, Measurement, claim
+from regard.claims.recipes import make_reviews, training
+from regard.claims.seeds import Seeds, average_seeds, compare
 from regard.claims.table import tabulate
-from regard.claims.trials import accuracy, labelled_files, trial
+from regard.claims.trials import accuracy, make_labelled_files, run_trial
 from regard.explain.documents import average_faithfulness
 from regard.run import Run
 
 STEPS, SEEDS = 1500, (1, 2)
 
 
-def _han(seed: int = 1, **documents: Any) -> Run:  # noqa: ANN401
-    """Train the recipe documents-han (documents-context with ``context``), or open it again."""
+def _train_han(seed: int = 1, **documents: Any) -> Run:  # noqa: ANN401
+    """Train the recipe documents-han (documents-context with ``context``), or load the run."""
     tables: dict[str, Any] = {
         "task": "classification",
         "seed": seed,
@@ -33,32 +33,35 @@ def _han(seed: int = 1, **documents: Any) -> Run:  # noqa: ANN401
         },
         "training": training(STEPS, batch_tokens=1536, optimizer={"kind": "adamw", "rate": 5e-3}),
     }
-    files = labelled_files(rated(6000, context=0.5), rated(200, "valid", context=0.5))
-    return trial("han-" + documents.get("context", "none"), tables, files)
+    files = make_labelled_files(
+        make_reviews(6000, context=0.5), make_reviews(200, "valid", context=0.5)
+    )
+    return run_trial("han-" + documents.get("context", "none"), tables, files)
 
 
 @claim(
     numbers=(66, 67),
     source="D1 Q3; Remy et al. 2019",
-    statement="Where the meaning of a sentence stands in another, context-aware attention is "
-    "better "
-    "than HAN.",
+    statement="Where the meaning of a sentence depends on another, context-aware attention is "
+    "better than HAN.",
     layer="models/han.py",
-    reading="Ratings in which one sentence names what counts and another judges many things; where "
-    "one sentence is enough both are as good. HAN can still guess among what is judged.",
-    then="`regard train documents-context`, and see which words it looks at with `regard explain`.",
+    meaning="Ratings in which one sentence names the aspect that counts and another judges many "
+    "aspects; where one sentence is enough both are equally good. HAN can still pick one of the "
+    "judged aspects.",
+    next_step="`regard train documents-context`, then see the attention to words with `regard "
+    "explain`.",
     slow=True,
 )
-def reviews_need_context() -> Measured:
+def reviews_need_context() -> Measurement:
     """Train HAN and the context-aware network on 6,000 reviews, half of which need two sentences.
 
-    1,500 steps, two seeds each. Asked are reviews in which one sentence names what counts and
-    another judges many things, and reviews in which one sentence says it all.
+    1,500 steps, two seeds each. Tested on reviews in which one sentence names the aspect that
+    counts and another judges many, and on reviews in which one sentence is enough.
     """
-    needs, plain = rated(300, "test", context=1.0), rated(300, "test")
+    needs, plain = make_reviews(300, "test", context=1.0), make_reviews(300, "test")
     runs = {
-        "HAN": [_han(seed) for seed in SEEDS],
-        "context-aware": [_han(seed, context="earlier", gather="sum") for seed in SEEDS],
+        "HAN": [_train_han(seed) for seed in SEEDS],
+        "context-aware": [_train_han(seed, context="earlier", gather="sum") for seed in SEEDS],
     }
     two = {name: Seeds(tuple(accuracy(run, needs) for run in one)) for name, one in runs.items()}
     one = {name: Seeds(tuple(accuracy(run, plain) for run in one)) for name, one in runs.items()}
@@ -67,16 +70,16 @@ def reviews_need_context() -> Measured:
         for name, found in two.items()
         for seed, value in zip(SEEDS, found.values, strict=True)
     }
-    told = ", ".join(
+    accuracies = ", ".join(
         f"{name} {' and '.join(f'{value:.0%}' for value in found.values)}"
         for name, found in two.items()
     )
-    return Measured(
-        f"where two sentences are needed: {told}; where one is: {one['HAN'].mean:.0%} and "
+    return Measurement(
+        f"two sentences needed: {accuracies}; one sentence: {one['HAN'].mean:.0%} and "
         f"{one['context-aware'].mean:.0%}",
         (
             *tabulate("{}, seed {}", values),
-            *tabulate("{}, one sentence needed", means(one)),
+            *tabulate("{}, one sentence needed", average_seeds(one)),
             compare("context-aware above HAN", two["context-aware"], two["HAN"]),
         ),
     )
@@ -85,25 +88,27 @@ def reviews_need_context() -> Measured:
 @claim(
     numbers=(65,),
     source="D1 Q3; DeYoung et al. 2020",
-    statement="The coefficients drawn over a document show what the answer rests on.",
+    statement="The coefficients drawn over a document show what the answer depends on.",
     layer="explain/erasure.py",
-    reading="If the words looked at mattered no more than others, both falls would be alike.",
-    then="`regard explain RUN TEXT` says this figure beside every map.",
+    meaning="If the most attended words mattered no more than others, both drops would be equal.",
+    next_step="`regard explain RUN TEXT` reports this figure next to every map.",
     slow=True,
 )
-def documents_faithful() -> Measured:
-    """Erase the words a trained HAN looks at most, and as many at random, in 60 reviews.
+def documents_faithful() -> Measurement:
+    """Erase the most attended words of a trained HAN, and as many random ones, in 60 reviews.
 
-    A word's look is its weight in the sentence times the sentence's; measured is how far the
-    probability of the answer falls.
+    The attention of a word is its weight in the sentence times the sentence's; measured is how far
+    the probability of the answer drops.
     """
-    found = average_faithfulness(_han(), [text for text, _ in rated(60, "test")], draws=10)
-    return Measured(
-        f"without the words looked at the answer falls by {found.top:.2f}, without others by "
-        f"{found.chance:.2f}",
+    found = average_faithfulness(
+        _train_han(), [text for text, _ in make_reviews(60, "test")], draws=10
+    )
+    return Measurement(
+        f"without the most attended words the probability drops by {found.top:.2f}, without others "
+        f"by {found.chance:.2f}",
         (
-            Figure("fall without the words looked at", found.top),
-            Figure("fall without as many random words", found.chance),
+            Figure("drop without the most attended words", found.top),
+            Figure("drop without as many random words", found.chance),
             Figure("advantage", found.advantage, found.low > 0),
             Figure("advantage, lower end of 95%", found.low),
         ),

@@ -1,1 +1,1 @@
-"""Claims about what attention cannot do, or not easily: PARITY, Dyck, FIRST."""
+"""Claims about the limits of attention: PARITY, Dyck, FIRST."""

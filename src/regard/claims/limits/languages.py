@@ -1,8 +1,8 @@
-"""FIRST and Dyck: a lead among ever more symbols, and a language that is a rule (D1 Q4)."""
+"""FIRST, attention to one of ever more symbols, and Dyck, a language defined by a rule (D1 Q4)."""
 
 import torch
 
-from regard.claims.claim import Figure, Measured, claim
+from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.precision import exact
 from regard.claims.table import draw_curves, tabulate
 from regard.data.worlds.languages import BRACKETS, is_dyck, language
@@ -13,31 +13,33 @@ from regard.models.body import all_visible
 @claim(
     numbers=(68,),
     source="D1 Q4; Chiang and Cholak 2022, §5",
-    statement="To look at the first symbol of longer and longer texts a softmax loses it; scores "
-    "multiplied by log n do not.",
+    statement="A softmax loses the first symbol of longer and longer texts; scores multiplied by "
+    "log n keep it.",
     layer="layers/attention.py",
-    reading="A fixed lead is worth less and less among more keys. With log n it is worth more.",
-    then='Set model.mixer.select = "log-length"; first-trained trains at 50 and tests at 1,000.',
+    meaning="A constant lead in the scores is worth less and less among more keys. With log n it "
+    "is worth more.",
+    next_step='Set model.mixer.select = "log-length"; first-trained trains at 50 and tests at '
+    "1,000.",
 )
 @exact()
-def first_needs_log_length() -> Measured:
-    """Give the first of n symbols a lead of 1.5 in the scores and look; n from 10 to 10,000.
+def first_needs_log_length() -> Measurement:
+    """Give the first of n symbols a lead of 1.5 in the scores and attend; n from 10 to 10,000.
 
-    Once by a softmax, once by one whose scores are multiplied by log n.
+    Once with a softmax, once with scores multiplied by log n.
     """
     lengths = (10, 100, 1000, 10_000)
-    plain = {n: _share_of_first(n, softmax) for n in lengths}
-    scaled = {n: _share_of_first(n, log_length) for n in lengths}
-    lost = {n: n < 100 or one < 0.05 for n, one in plain.items()}
-    return Measured(
-        f"the first symbol gets {plain[10]:.0%} of the look at 10 and {plain[10_000]:.2%} at "
+    plain = {n: _attend_to_first(n, softmax) for n in lengths}
+    scaled = {n: _attend_to_first(n, log_length) for n in lengths}
+    expected = {n: n < 100 or one < 0.05 for n, one in plain.items()}
+    return Measurement(
+        f"the first symbol gets {plain[10]:.0%} of the weight at 10 and {plain[10_000]:.2%} at "
         f"10,000; with log-length {scaled[10_000]:.1%}",
         (
-            *tabulate("share of the first, length {}", plain, lost),
+            *tabulate("weight of the first, length {}", plain, expected),
             *tabulate("with log-length, length {}", scaled, lambda share: share > 0.5),
         ),
         draw_curves(
-            "Share of the look at the first symbol",
+            "Attention weight of the first symbol",
             "log₁₀ of the length",
             [1, 2, 3, 4],
             {
@@ -48,7 +50,7 @@ def first_needs_log_length() -> Measured:
     )
 
 
-def _share_of_first(n: int, select: Select) -> float:
+def _attend_to_first(n: int, select: Select) -> float:
     key = torch.zeros(1, 1, n, 1)
     key[0, 0, 0] = 1.5
     query, value = torch.ones(1, 1, 1, 1), torch.zeros(1, 1, n, 1)
@@ -60,35 +62,35 @@ def _share_of_first(n: int, select: Select) -> float:
 @claim(
     numbers=(69,),
     source="D1 Q4; Yao et al. 2021; Bhattamishra et al. 2020",
-    statement="Dyck of bounded depth is a language whose truth is a rule: balanced, never deeper "
-    "than D.",
+    statement="Dyck of bounded depth is a language defined by a rule: balanced, never deeper than "
+    "D.",
     layer="data/worlds/languages.py",
-    reading="The world's labels are the rule's. dyck-trained trains on it and tests on "
-    "longer ones.",
-    then='`regard train` with data.train = ["world:dyck"].',
+    meaning="The world's labels agree with the rule. dyck-trained trains on it and tests on "
+    "longer strings.",
+    next_step='`regard train` with data.train = ["world:dyck"].',
 )
-def dyck_world() -> Measured:
-    """Draw 400 strings of two kinds of brackets at depth 3 and judge them by a stack by hand.
+def dyck_world() -> Measurement:
+    """Draw 400 strings of two kinds of brackets at depth 3 and check them with a stack.
 
-    Every other one belongs; the deepest place is counted.
+    Every other one belongs to the language; the greatest depth is measured.
     """
     pairs = list(language("dyck", lengths=range(2, 61), count=400, seed=3))
     right = sum(
         is_dyck(source.split(), kinds=2, depth=3) == (label == "yes") for source, label in pairs
     )
     yes = sum(label == "yes" for _, label in pairs)
-    deepest = max(_depth(source.split()) for source, label in pairs if label == "yes")
-    return Measured(
-        f"{right} of 400 labels are right, {yes} belong, none deeper than {deepest}",
+    deepest = max(_measure_depth(source.split()) for source, label in pairs if label == "yes")
+    return Measurement(
+        f"{right} of 400 labels are right; {yes} strings are in the language, depth {deepest}",
         (
-            Figure("labels that the rule confirms", right, right == 400),
-            Figure("strings that belong", yes, yes == 200),
-            Figure("deepest of these", deepest, deepest == 3),
+            Figure("labels that agree with the rule", right, right == 400),
+            Figure("strings in the language", yes, yes == 200),
+            Figure("greatest depth", deepest, deepest == 3),
         ),
     )
 
 
-def _depth(symbols: list[str]) -> int:
+def _measure_depth(symbols: list[str]) -> int:
     opening = {pair[0] for pair in BRACKETS}
     depth = most = 0
     for symbol in symbols:

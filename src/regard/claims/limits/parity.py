@@ -1,11 +1,11 @@
-"""PARITY by hand-set parameters, and what one symbol can do in a long text (D1 Q4)."""
+"""PARITY with hand-set parameters, and the influence of one symbol in a long text (D1 Q4)."""
 
 import math
 
 import torch
 from torch import Tensor, nn
 
-from regard.claims.claim import Figure, Measured, claim
+from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.counters import fit_exponent
 from regard.claims.precision import difference, exact
 from regard.claims.table import draw_curves, tabulate
@@ -28,14 +28,14 @@ ONE, CLS, PLACE, SIGN, ONES, UNIT, HIT, ANSWER = range(8)
 WIDTH, HEADS = 10, 2
 
 
-def set_by_hand() -> Stack:
-    """Set the parameters of two blocks so that they tell PARITY (Chiang and Cholak 2022, §3).
+def set_parameters() -> Stack:
+    """Set the parameters of two blocks so that they recognise PARITY (Chiang and Cholak 2022, §3).
 
-    Block 1 averages: everyone learns k/(n+1), the share of ones, and 1/(n+1); three ReLUs then
+    Block 1 averages: every position gets k/(n+1), the share of ones, and 1/(n+1); three ReLUs then
     mark the position i = k. In block 2 one head of [CLS] prefers odd positions and one even ones;
-    their difference at the mark says whether k is odd.
+    their difference at the mark gives the parity of k.
     """
-    first, second = (_silent_block() for _ in range(2))
+    first, second = (_make_zero_block() for _ in range(2))
     mean, inner = _attention(first), first.feed_forward.part
     assert isinstance(inner, FeedForward)
     features = WIDTH // HEADS
@@ -57,7 +57,7 @@ def set_by_hand() -> Stack:
     return Stack([first, second], norm=None)
 
 
-def _silent_block() -> Block:
+def _make_zero_block() -> Block:
     block = Block(
         Attention(WIDTH, HEADS), FeedForward(WIDTH, 3, activation="relu"), norms=nn.Identity
     )
@@ -72,8 +72,8 @@ def _attention(block: Block) -> Attention:
     return part
 
 
-def entered(bits: Tensor) -> Tensor:
-    """Give [CLS] and a row of bits as states: the symbol, i/(n+1) and (-1)^i."""
+def embed(bits: Tensor) -> Tensor:
+    """Embed [CLS] and a row of bits: the symbol, i/(n+1) and (-1)^i."""
     n = len(bits)
     states = torch.zeros(1, n + 1, WIDTH)
     states[0, 1:, ONE] = bits
@@ -88,38 +88,41 @@ def entered(bits: Tensor) -> Tensor:
     source="D1 Q4; Hahn 2020; Chiang and Cholak 2022, §3",
     statement="Self-attention cannot recognise PARITY, whether the number of ones is odd.",
     layer="layers/attention.py",
-    reading="Two of our blocks with parameters set by hand are right on every string. Yet they are "
-    "never sure: the cross-entropy stays at 1 bit, which is what Hahn's theorem for soft attention "
+    meaning="Two of our blocks with hand-set parameters are right on every string. Yet their "
+    "confidence vanishes: the cross-entropy stays at 1 bit, as Hahn's theorem for soft attention "
     "says.",
-    then="parity-trained shows that training does not find this.",
-    right="Hard attention cannot; soft attention can, by a margin that vanishes as n grows, "
-    "so that "
-    "its cross-entropy tends to 1 bit.",
+    next_step="parity-trained shows that training does not find this.",
+    correction="Hard attention cannot; soft attention can, by a margin that vanishes as n grows, "
+    "so that its cross-entropy tends to 1 bit.",
 )
 @exact()
 @torch.no_grad()
-def parity_by_hand() -> Measured:
-    """Set the parameters by hand and ask for strings of 10 to 4,000 bits, drawn from the world.
+def parity_by_hand() -> Measurement:
+    """Set the parameters by hand and classify strings of 10 to 4,000 bits, drawn from the world.
 
-    The sign of the answer is the verdict; bits of cross-entropy are those of a sigmoid on it.
+    The sign of the output is the prediction; the cross-entropy in bits is that of its sigmoid.
     """
-    model, right, bits, sizes = set_by_hand(), {}, {}, []
+    model, right, bits, sizes = set_parameters(), {}, {}, []
     for n in (10, 100, 1000, 4000):
         strings = list(language("parity", lengths=[n], count=40 if n < 1000 else 4, seed=n))
-        signed = torch.tensor([_answer(model, *pair) for pair in strings])
+        signed = torch.tensor([_classify(model, *pair) for pair in strings])
         right[n] = (signed > 0).double().mean().item()
         bits[n] = torch.log2(1 + torch.exp(-signed)).mean().item()
         sizes.append(signed.abs().mean().item())
     slope, given = fit_exponent(list(right), sizes), {10: 0.9908, 100: 0.99989}
-    return Measured(
-        f"{min(right.values()):.0%} right to length 4,000, and {bits[10]:.4f} to {bits[4000]:.6f} "
-        f"bits; the answer shrinks as n^{slope:.2f}",
+    return Measurement(
+        f"{min(right.values()):.0%} accuracy to length 4,000; {bits[10]:.4f} to "
+        f"{bits[4000]:.6f} bits; "
+        f"the output shrinks as n^{slope:.2f}",
         (
             *tabulate(
-                "accuracy at length {}", right, lambda r: r < 0.6, given=dict.fromkeys(right, 1.0)
+                "accuracy at length {}",
+                right,
+                lambda r: r < 0.6,
+                given=dict.fromkeys(right, 1.0),
             ),
             *tabulate("cross-entropy in bits at length {}", bits, given=given, within=3e-4),
-            Figure("exponent of the answer in n", slope),
+            Figure("exponent of the output in n", slope),
         ),
         draw_curves(
             "PARITY by hand: bits of cross-entropy",
@@ -130,9 +133,9 @@ def parity_by_hand() -> Measured:
     )
 
 
-def _answer(model: Stack, source: str, label: str) -> float:
-    """Give the answer for a string, positive where it is right."""
-    states = entered(torch.tensor([float(bit) for bit in source.split()]))
+def _classify(model: Stack, source: str, label: str) -> float:
+    """Give the output for a string, positive if it is right."""
+    states = embed(torch.tensor([float(bit) for bit in source.split()]))
     found = model(states, visible=all_visible(states.shape[1]))[0, 0, ANSWER].item()
     return found if label == "yes" else -found
 
@@ -140,18 +143,18 @@ def _answer(model: Stack, source: str, label: str) -> float:
 @claim(
     numbers=(68,),
     source="D1 Q4; Hahn 2020, lemma 5",
-    statement="In soft attention with bounded parts one symbol moves the answer by O(1/n) only.",
+    statement="In soft attention with bounded parts one symbol changes the output by O(1/n) only.",
     layer="layers/attention.py",
-    reading="An exponent of -1 or below. PARITY depends on every symbol, so its margin must "
+    meaning="An exponent of -1 or below. PARITY depends on every symbol, so its margin must "
     "vanish.",
-    then="Raise the scale of the parameters: the exponent stays, the constant grows.",
+    next_step="Scale the parameters up: the exponent stays, the constant grows.",
 )
 @exact()
 @torch.no_grad()
-def one_symbol_in_n() -> Measured:
+def one_symbol_in_n() -> Measurement:
     """Flip one bit of strings of 16 to 1,024 bits before a random two-layer model and compare.
 
-    Softmax attention, layer norms, waves, [CLS] read alone; the mean change of the logits over 6
+    Softmax attention, layer norms, sinusoids, pooled at [CLS]; the mean change of the logits over 6
     to 24 flips, the flipped bit never [CLS]'s own.
     """
     settings = ModelSettings(
@@ -170,21 +173,21 @@ def one_symbol_in_n() -> Measured:
         for _ in range(24 if n < 200 else 6):
             ids = torch.cat([torch.tensor([2]), torch.randint(2, (n,))])[None]
             flipped = ids.clone()
-            place = int(torch.randint(1, n + 1, ()))
-            flipped[0, place] = 1 - flipped[0, place]
+            flip = int(torch.randint(1, n + 1, ()))
+            flipped[0, flip] = 1 - flipped[0, flip]
             logits = model(torch.cat([ids, flipped]), lengths=torch.tensor([n + 1, n + 1]))
             moved.append(difference(*logits))
         changes[n] = sum(moved) / len(moved)
     slope = fit_exponent(list(changes), list(changes.values()))
-    return Measured(
-        f"one bit moves the answer by {changes[16]:.2g} at 16 and {changes[1024]:.2g} at 1,024: "
+    return Measurement(
+        f"one bit changes the output by {changes[16]:.2g} at 16 and {changes[1024]:.2g} at 1,024: "
         f"n^{slope:.2f}",
         (
             *tabulate("change at length {}", changes),
             Figure("exponent in n", slope, slope < -0.8),
         ),
         draw_curves(
-            "What one flipped bit moves (log₁₀)",
+            "Change by one flipped bit (log₁₀)",
             "log₁₀ of the length",
             [math.log10(n) for n in changes],
             {"change of the logits": [math.log10(one) for one in changes.values()]},
@@ -198,32 +201,33 @@ def one_symbol_in_n() -> Measured:
     statement="Hard attention depends on few symbols of a long text, so it cannot recognise "
     "PARITY.",
     layer="layers/attention.py",
-    reading="A bit that can be flipped without any change proves that PARITY is not recognised.",
-    then="Add layers and heads: the theorem holds for any fixed number of them.",
+    meaning="A bit that can be flipped without any change proves that PARITY is not recognised.",
+    next_step="Add layers and heads: the theorem holds for any fixed number of them.",
 )
 @exact()
 @torch.no_grad()
-def hard_attention_misses_bits() -> Measured:
-    """Flip each of 100 bits in turn before a random two-layer argmax model and count who matters.
+def hard_attention_misses_bits() -> Measurement:
+    """Flip each of 100 bits in turn before a random two-layer argmax model; count which matter.
 
-    Hard attention looks at one place per head and layer; bits nobody looks at change nothing.
+    Hard attention attends to one position per head and layer; bits that are not attended to change
+    nothing.
     """
     n = 100
     layers = [Attention(16, 2, equation=Equation(scaled_dot, argmax)) for _ in range(2)]
-    table, places = torch.randn(3, 16), 0.3 * torch.randn(n + 1, 16)
+    table, positions = torch.randn(3, 16), 0.3 * torch.randn(n + 1, 16)
     ids = torch.cat([torch.tensor([2]), torch.randint(2, (n,))])
 
-    def read(rows: Tensor) -> Tensor:
-        states = table[rows] + places
+    def encode(rows: Tensor) -> Tensor:
+        states = table[rows] + positions
         for layer in layers:
             states = states + layer(states, visible=all_visible(n + 1))
         return states[:, 0]
 
-    before = read(ids[None])
+    before = encode(ids[None])
     rows = ids.repeat(n, 1)
     rows[torch.arange(n), torch.arange(1, n + 1)] = 1 - ids[1:]
-    matters = int(((read(rows) - before).abs().amax(dim=1) > 1e-12).sum())
-    return Measured(
-        f"{matters} of {n} bits change the answer when they are flipped; PARITY needs all {n}",
+    matters = int(((encode(rows) - before).abs().amax(dim=1) > 1e-12).sum())
+    return Measurement(
+        f"{matters} of {n} bits change the output when flipped; PARITY needs all {n}",
         (Figure("bits that matter, of 100", matters, matters < n),),
     )

@@ -1,1 +1,1 @@
-"""Claims about position: order, waves, how a position joins a state."""
+"""Claims about position: order, sinusoids, and how positions are combined with states."""

@@ -1,1 +1,1 @@
-"""Claims about learning from plain text: masked words, next sentences, next words."""
+"""Claims about pretraining: masked words, next sentences, next words."""

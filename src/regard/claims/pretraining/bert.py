@@ -1,4 +1,4 @@
-"""BERT: what enters, how large it is, what [CLS] holds (D0 Q8, D4 Q5, Q6)."""
+"""BERT: input, size, word pieces, [CLS] (D0 Q8, D4 Q5, Q6)."""
 
 import json
 from itertools import islice
@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from regard.claims.claim import Figure, Measured, claim
+from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.counters import count_parameters
 from regard.claims.precision import difference, exact, find_dependencies
 from regard.claims.table import tabulate
@@ -39,7 +39,7 @@ SIZES = {
 
 
 def settings(layers: int, width: int, heads: int, **more: Any) -> ModelSettings:  # noqa: ANN401
-    """Give BERT's shape."""
+    """Give BERT's architecture."""
     shape: dict[str, Any] = {
         "width": width,
         "depth": layers,
@@ -62,17 +62,17 @@ def settings(layers: int, width: int, heads: int, **more: Any) -> ModelSettings:
 @claim(
     numbers=(40,),
     source="D0 Q8; Devlin et al. 2019, figure 2",
-    statement="BERT's input is the sum of a token's, a segment's and a position's vector.",
+    statement="BERT's input is the sum of token, segment and position embeddings.",
     layer="layers/embedding.py",
-    reading="The difference is rounding; the sum then passes a layer norm. A “sentence” is any "
+    meaning="The difference is rounding; the sum is then layer-normalised. A “sentence” is any "
     "span: [CLS] A [SEP] B [SEP].",
-    then="`regard train bert` with your own text.",
+    next_step="`regard train bert` with your own text.",
 )
 @exact()
-def bert_input() -> Measured:
-    """Read [CLS] A [SEP] B [SEP] with a small BERT and build the same from its tables by hand.
+def bert_input() -> Measurement:
+    """Embed [CLS] A [SEP] B [SEP] with a small BERT and rebuild the result from its tables.
 
-    The three tables are taken from the model; the sum passes its own norm.
+    The three tables are the model's; their sum goes through the model's norm.
     """
     model = bert(settings(1, 24, 2), 37, pairs=False)
     reading = model.body.reading
@@ -83,8 +83,8 @@ def bert_input() -> Measured:
     found = reading(ids, segments=segments)
     gap = difference(found, reading.norm(sum(tables)))
     without = difference(found, reading.norm(tables[0] + tables[2]))
-    return Measured(
-        f"the sum of three tables, normed, differs by {gap:g}; without segments by {without:.2f}",
+    return Measurement(
+        f"the normalised sum of three tables differs by {gap:g}; without segments by {without:.2f}",
         (
             Figure("difference from norm(token + segment + position)", gap, gap < 1e-12),
             Figure("difference if segments are left out", without, without > 0.01),
@@ -95,14 +95,13 @@ def bert_input() -> Measured:
 @claim(
     numbers=(40, 41),
     source="D0 Q8, D4 Q5; Devlin et al. 2019, §3; Turc et al. 2019",
-    statement="BERT is named by its layers L, width H and heads A: base 12/768/12 with 110M, large "
-    "24/1024/16 with 340M parameters.",
+    statement="BERT is named by its layers L, width H and heads A: base 12/768/12 with 110M, "
+    "large 24/1024/16 with 340M parameters.",
     layer="models/bert.py",
-    reading="The published checkpoints to the parameter, pooler included; 110M and 340M are "
-    "rounded.",
-    then="`regard account bert` counts a recipe's own.",
+    meaning="Equal to the published checkpoints, pooler included; 110M and 340M are rounded.",
+    next_step="`regard account bert` counts the parameters of a recipe.",
 )
-def bert_sizes() -> Measured:
+def bert_sizes() -> Measurement:
     """Build six sizes on torch's meta device and count body and pooler; 30,522 word pieces."""
     found = {}
     for size in SIZES:
@@ -111,7 +110,7 @@ def bert_sizes() -> Measured:
         assert model.pair_head is not None
         found[size] = count_parameters(model.body, model.pair_head.pool)
     by_name = {name: count for (name, *_), count in found.items()}
-    return Measured(
+    return Measurement(
         f"base {by_name['base']:,}, large {by_name['large']:,}",
         tabulate("{}: L {}, H {}, A {}", found, equal=SIZES),
         Bars("Parameters with the pooler", list(by_name.items())),
@@ -121,47 +120,48 @@ def bert_sizes() -> Measured:
 @claim(
     numbers=(42,),
     source="D0 Q8; Wu et al. 2016; Devlin et al. 2019",
-    statement="WordPiece cuts a word greedily: the longest known piece first, the rest marked as "
-    "continuing.",
+    statement="WordPiece segments a word greedily: the longest known piece first, the rest marked "
+    "as continuing.",
     layer="text/layout.py",
-    reading="Every word of texts never seen is cut as the rule says, and every text comes back: "
-    "single bytes are pieces too, so nothing is unknown.",
-    then="Raise text.vocabulary and watch the pieces per word fall towards 1.",
+    meaning="Every word of unseen texts is segmented as the rule says, and every text is decoded "
+    "exactly: single bytes are pieces too, so nothing is unknown.",
+    next_step="Raise text.vocabulary and watch the pieces per word fall towards 1.",
 )
-def wordpiece_longest_match() -> Measured:
-    """Train 900 word pieces on 2,000 sentences of the built-in world and cut 300 others.
+def wordpiece_longest_match() -> Measurement:
+    """Train 900 word pieces on 2,000 sentences of the built-in world and segment 300 others.
 
-    Every piece is compared with the longest entry of the vocabulary that begins what is left of
-    the word; every text is read back.
+    Every piece is compared with the longest entry of the vocabulary that starts the rest of the
+    word; every text is decoded again.
     """
     texts = [scene.target for scene in islice(scenes("train"), 2300)]
     tokenizer = train_tokenizer(texts[:2000], kind="wordpiece", vocabulary=900)
-    known = {piece: id for id, piece in enumerate(pieces_of(tokenizer))}
-    cut = longest = 0
+    known = {piece: id for id, piece in enumerate(read_vocabulary(tokenizer))}
+    words = longest = 0
     for text in texts[2000:]:
         for word in tokenizer.split_words(tokenizer.normalize(text)):
-            cut += 1
-            longest += tokenizer.encode_word(word) == _longest_match(known, word)
+            words += 1
+            longest += tokenizer.encode_word(word) == _match_longest(known, word)
     strange = [*texts[2000:], "Ärger im 日本 🙂 x̄", "zzzzqqqq"]
     back = sum(tokenizer.decode(tokenizer.encode(text)) == text for text in strange)
-    pieces = len([id for text in texts[2000:] for id in tokenizer.encode(text)]) / cut
-    return Measured(
-        f"{longest:,} of {cut:,} words are cut greedily; {back} of {len(strange)} texts come back",
+    pieces = len([id for text in texts[2000:] for id in tokenizer.encode(text)]) / words
+    return Measurement(
+        f"{longest:,} of {words:,} words are segmented greedily; {back} of {len(strange)} texts "
+        "are decoded exactly",
         (
-            Figure("share cut by longest match first", longest / cut, longest == cut),
-            Figure("share of texts read back exactly", back / len(strange), back == len(strange)),
+            Figure("share segmented by longest match first", longest / words, longest == words),
+            Figure("share of texts decoded exactly", back / len(strange), back == len(strange)),
             Figure("pieces per word", pieces),
         ),
     )
 
 
-def pieces_of(tokenizer: Tokenizer) -> list[str]:
+def read_vocabulary(tokenizer: Tokenizer) -> list[str]:
     """Read the vocabulary, in the order of ids, from the tokenizer's own file."""
     vocabulary: dict[str, int] = json.loads(tokenizer.canonical)["model"]["vocab"]
     return sorted(vocabulary, key=vocabulary.__getitem__)
 
 
-def _longest_match(known: dict[str, int], word: str) -> list[int]:
+def _match_longest(known: dict[str, int], word: str) -> list[int]:
     ids, start = [], 0
     while start < len(word):
         mark = CONTINUING if start else ""
@@ -174,29 +174,29 @@ def _longest_match(known: dict[str, int], word: str) -> list[int]:
 @claim(
     numbers=(45,),
     source="D0 Q8, D4 Q6; Devlin et al. 2019, §3",
-    statement="BERT puts a sentence into one token, [CLS], which is a poor choice.",
+    statement="BERT compresses a sentence into one token, [CLS], which is a poor choice.",
     layer="layers/pooling.py",
-    reading="As many states leave as tokens entered; [CLS] is one of them, and any other pooling "
-    "can be chosen. Whether it is poor is a question of measuring: pooling-trained.",
-    then="Set model.head.pooling to cls, mean, max or attention.",
-    right="All states remain; the fair test is [CLS] against mean, max and attention pooling.",
+    meaning="There are as many output states as input tokens; [CLS] is one of them, and any other "
+    "pooling can be chosen. Whether it is poor must be measured: pooling-trained.",
+    next_step="Set model.head.pooling to cls, mean, max or attention.",
+    correction="All states remain; the fair test is [CLS] against mean, max and attention pooling.",
 )
 @exact()
-def sentence_in_one_token() -> Measured:
-    """Ask by the Jacobian which of 9 words the state at [CLS] feels, and which states remain.
+def sentence_in_one_token() -> Measurement:
+    """Compute by the Jacobian which of 9 words the state at [CLS] depends on; count output states.
 
     Two layers of BERT with random parameters.
     """
     model = bert(settings(2, 24, 2), 37, pairs=False)
-    entered = torch.randn(1, 10, 24, requires_grad=True)
-    states = model.body.stack(entered, visible=all_visible(10))
+    inputs = torch.randn(1, 10, 24, requires_grad=True)
+    states = model.body.stack(inputs, visible=all_visible(10))
     first = First()(states, visible=all_visible(10))
-    felt = len(set(find_dependencies(first.sum() + (first**2).sum(), entered)) - {0})
+    used = len(set(find_dependencies(first.sum() + (first**2).sum(), inputs)) - {0})
     remaining = states.shape[1]
-    return Measured(
-        f"[CLS] feels {felt} of 9 words, and all {remaining} states remain",
+    return Measurement(
+        f"[CLS] depends on {used} of 9 words, and there are {remaining} output states",
         (
-            Figure("words the state at [CLS] feels, of 9", felt),
-            Figure("states that leave the body, of 10", remaining, remaining == 1),
+            Figure("words that [CLS] depends on, of 9", used),
+            Figure("output states of the body, of 10", remaining, remaining == 1),
         ),
     )

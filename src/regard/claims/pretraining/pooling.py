@@ -1,16 +1,16 @@
-"""Where to read a text's state, from which side, and whether a decoder is needed (D2 i, D3, D4)."""
+"""Pooling, causal or bidirectional bodies, and encoders without a decoder (D2 i, D3, D4)."""
 
 import random
 from functools import partial
 from typing import Any
 
-from regard.claims.claim import Figure, Measured, claim
+from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.counters import time_fastest
-from regard.claims.pretraining.comparison import body, tuned
-from regard.claims.recipes import classification, rated, training
-from regard.claims.seeds import Seeds, compare, means, spread
+from regard.claims.pretraining.objective_training import fine_tune, pretrain_body
+from regard.claims.recipes import classification, make_reviews, training
+from regard.claims.seeds import Seeds, average_seeds, compare, largest_spread
 from regard.claims.table import list_values, tabulate
-from regard.claims.trials import accuracy, labelled_files, trial
+from regard.claims.trials import accuracy, make_labelled_files, run_trial
 from regard.draw.bars import Bars
 from regard.inference.predictor import Predictor
 
@@ -20,42 +20,42 @@ POOLINGS = ("cls", "mean", "max", "attention", "hops")
 @claim(
     numbers=(45,),
     source="D0 Q8, D4 Q6; Devlin et al. 2019",
-    statement="Reading a sentence from one token, [CLS], is a poor choice.",
+    statement="Representing a sentence by one token, [CLS], is a poor choice.",
     layer="layers/pooling.py",
-    reading="Fine-tuned, [CLS] can learn to gather what it needs. Frozen, it holds what "
-    "pretraining "
-    "asked of it, and without a task for pairs nothing was.",
-    then='Pretrain with pairs = "next-sentence", which trains [CLS], and repeat.',
-    condition="the body is kept as it was pretrained, where nothing was asked of [CLS]",
+    meaning="Fine-tuned, [CLS] can learn to gather what it needs. Frozen, it holds what "
+    "pretraining trained it for, and without a sentence-pair objective that is nothing.",
+    next_step='Pretrain with pairs = "next-sentence", which trains [CLS], and repeat.',
+    condition="the body is frozen as it was pretrained, without an objective for [CLS]",
     slow=True,
 )
-def pooling_trained() -> Measured:
-    """Learn 100 ratings from one pretrained body with each pooling, whole and frozen, three seeds.
+def pooling_trained() -> Measurement:
+    """Train on 100 ratings from one pretrained body with each pooling, fine-tuned and frozen.
 
-    A better pooling counts if it is better by more than the seeds of either differ.
+    Three seeds each; a better pooling counts if its gain is larger than the spread of the seeds of
+    either.
     """
-    start = body()
-    whole = {name: tuned(start, name, freeze=False) for name in POOLINGS}
-    frozen = {name: tuned(start, name, freeze=True) for name in POOLINGS}
-    return Measured(
-        f"fine-tuned: {list_values('{} {:.0%}', means(whole))}; frozen: "
-        f"{list_values('{} {:.0%}', means(frozen))}",
-        (*_against_cls("fine-tuned", whole), *_against_cls("frozen", frozen)),
-        Bars("Accuracy, frozen", list(means(frozen).items())),
+    start = pretrain_body()
+    whole = {name: fine_tune(start, name, freeze=False) for name in POOLINGS}
+    frozen = {name: fine_tune(start, name, freeze=True) for name in POOLINGS}
+    return Measurement(
+        f"fine-tuned: {list_values('{} {:.0%}', average_seeds(whole))}; frozen: "
+        f"{list_values('{} {:.0%}', average_seeds(frozen))}",
+        (*_compare_with_cls("fine-tuned", whole), *_compare_with_cls("frozen", frozen)),
+        Bars("Accuracy, frozen", list(average_seeds(frozen).items())),
     )
 
 
-def _against_cls(way: str, found: dict[str, Seeds]) -> tuple[Figure, ...]:
+def _compare_with_cls(way: str, found: dict[str, Seeds]) -> tuple[Figure, ...]:
     best = max((name for name in found if name != "cls"), key=lambda name: found[name].mean)
     return (
-        *tabulate(f"{way}, {{}}", means(found)),
-        Figure(f"{way}, seeds differ by", spread(found[best], found["cls"])),
+        *tabulate(f"{way}, {{}}", average_seeds(found)),
+        Figure(f"{way}, seeds differ by", largest_spread(found[best], found["cls"])),
         compare(f"best other above [CLS], {way}", found[best], found["cls"]),
     )
 
 
-def last_decides(seed: int, count: int) -> list[tuple[str, str]]:
-    """Give rows of letters whose label is their last one: all evidence stands to the right."""
+def make_letter_rows(seed: int, count: int) -> list[tuple[str, str]]:
+    """Generate rows of letters labelled with their last one: all evidence is on the right."""
     chance = random.Random(seed)
     rows = [[chance.choice("abcdefgh") for _ in range(12)] for _ in range(count)]
     return [(" ".join(row), row[-1]) for row in rows]
@@ -64,25 +64,28 @@ def last_decides(seed: int, count: int) -> list[tuple[str, str]]:
 @claim(
     numbers=(47,),
     source="D3 Q5; Devlin et al. 2019, §1",
-    statement="A one-sided model is limited where the evidence stands to the right.",
+    statement="A causal model is limited where the evidence is on the right.",
     layer="layers/visibility.py",
-    reading="12.5% is guessing among 8 letters: no training gives a state what it cannot see.",
-    then='Read at the last state instead (pooling = "last"): the one-sided model is as good there.',
+    meaning="12.5% is chance among 8 letters: no training gives a state what it cannot see.",
+    next_step='Pool the last state instead (pooling = "last"): the causal model is as good there.',
     slow=True,
 )
-def right_context_trained() -> Measured:
-    """Train a causal and a two-sided body to say the last of 12 letters from the first state."""
-    rows = last_decides(0, 2000)
-    files = labelled_files(rows[200:], rows[:200])
+def right_context_trained() -> Measurement:
+    """Train a causal and a bidirectional body to predict the label from the first state.
+
+    The label is the last of 12 letters: all evidence is on the right.
+    """
+    rows = make_letter_rows(0, 2000)
+    files = make_labelled_files(rows[200:], rows[:200])
     found = {}
-    for name, causal in (("one-sided", True), ("two-sided", False)):
+    for name, causal in (("causal", True), ("bidirectional", False)):
         tables = classification(300, causal=causal, head={"pooling": "first", "dropout": 0.0})
-        found[name] = accuracy(trial(f"right-{name}", tables, files), last_decides(1, 400))
-    return Measured(
-        f"one-sided {found['one-sided']:.0%}, two-sided {found['two-sided']:.0%} (chance 12%)",
+        found[name] = accuracy(run_trial(f"right-{name}", tables, files), make_letter_rows(1, 400))
+    return Measurement(
+        f"causal {found['causal']:.0%}, bidirectional {found['bidirectional']:.0%} (chance 12%)",
         (
-            Figure("one-sided", found["one-sided"], found["one-sided"] < 0.3),
-            Figure("two-sided", found["two-sided"], found["two-sided"] > 0.8),
+            Figure("causal", found["causal"], found["causal"] < 0.3),
+            Figure("bidirectional", found["bidirectional"], found["bidirectional"] > 0.8),
         ),
     )
 
@@ -90,53 +93,53 @@ def right_context_trained() -> Measured:
 @claim(
     numbers=(50,),
     source="D2 i",
-    statement="For classifying reviews an encoder is enough; an encoder-decoder is for "
-    "writing texts.",
+    statement="For classifying reviews an encoder is enough; an encoder-decoder is for writing "
+    "texts.",
     layer="models/classifier.py",
-    reading="The encoder-decoder can do it too, by writing the rating: its decoder looks where it "
-    "needs to, and so must the encoder's head. A rating is one word, so writing takes no longer. "
-    "Translations and summaries have lengths of their own and need it; pages to be found are "
-    "encoded "
-    "once and compared, which needs no decoder.",
-    condition="its head looks at the states for itself, instead of taking their mean",
-    then="bench/shapes.py runs both shapes on all four tasks, at the same number of parameters.",
+    meaning="The encoder-decoder can classify too, by writing the rating: its decoder attends to "
+    "where it needs to, and so must the encoder's head. A rating is one word, so writing takes no "
+    "longer. Translations and summaries vary in length and need a decoder; documents to be "
+    "searched are encoded once and compared, which needs none.",
+    condition="its head pools by attention instead of taking the mean of the states",
+    next_step="bench/shapes.py runs both architectures on all four tasks, at the same number of "
+    "parameters.",
     slow=True,
 )
-def encoder_or_both() -> Measured:
+def encoder_or_both() -> Measurement:
     """Rate reviews by an encoder with a head, and by an encoder-decoder that writes the rating.
 
-    Of about the same size, 800 steps each on 4,000 reviews; the head reads the mean of the states,
-    or looks for itself, as a decoder does. Time is that of 300 answers.
+    Similar sizes, 800 steps each on 4,000 reviews; the head uses mean pooling, or attention pooling
+    as a decoder does. Time is that of 300 answers.
     """
-    train, valid, test = rated(4000), rated(100, "valid"), rated(300, "test")
-    mean, look = (
-        trial(
+    train, valid, test = make_reviews(4000), make_reviews(100, "valid"), make_reviews(300, "test")
+    mean, attention = (
+        run_trial(
             f"rate-by-{pooling}",
             classification(800, longest=128, head={"pooling": pooling, "dropout": 0.0}),
-            labelled_files(train, valid),
+            make_labelled_files(train, valid),
         )
         for pooling in ("mean", "attention")
     )
-    both = trial(
+    both = run_trial(
         "rate-by-writing",
-        _writing(),
+        _writing_recipe(),
         {
-            "train.text": _column(train, 0),
-            "train.rating": _column(train, 1),
-            "valid.text": _column(valid, 0),
-            "valid.rating": _column(valid, 1),
+            "train.text": _write_column(train, 0),
+            "train.rating": _write_column(train, 1),
+            "valid.text": _write_column(valid, 0),
+            "valid.rating": _write_column(valid, 1),
         },
     )
-    runs = {"encoder, mean": mean, "encoder, look": look, "encoder-decoder": both}
+    runs = {"encoder, mean": mean, "encoder, attention": attention, "encoder-decoder": both}
     scores = {name: accuracy(run, test) for name, run in runs.items()}
     written = scores["encoder-decoder"]
     gains = {name: one - written for name, one in scores.items() if name != "encoder-decoder"}
     enough = {name: scores[name] >= written - 0.02 for name in gains}
     texts = [text for text, _ in test]
-    slower = _seconds(Predictor(both), texts) / _seconds(Predictor(look), texts)
-    return Measured(
-        f"encoder {scores['encoder, mean']:.0%} by the mean of its states and "
-        f"{scores['encoder, look']:.0%} by a look at them, encoder-decoder {written:.0%} right; "
+    slower = _time(Predictor(both), texts) / _time(Predictor(attention), texts)
+    return Measurement(
+        f"encoder {scores['encoder, mean']:.0%} by mean pooling and "
+        f"{scores['encoder, attention']:.0%} by attention pooling, encoder-decoder {written:.0%}; "
         f"writing takes {slower:.1f} times as long",
         (
             *tabulate("{}: accuracy", scores),
@@ -150,7 +153,7 @@ def encoder_or_both() -> Measured:
     )
 
 
-def _writing() -> dict[str, Any]:
+def _writing_recipe() -> dict[str, Any]:
     return {
         "task": "translation",
         "data": {"format": "parallel"},
@@ -168,10 +171,10 @@ def _writing() -> dict[str, Any]:
     }
 
 
-def _column(rows: list[tuple[str, str]], place: int) -> str:
+def _write_column(rows: list[tuple[str, str]], place: int) -> str:
     return "".join(f"{row[place]}\n" for row in rows)
 
 
-def _seconds(predictor: Predictor, texts: list[str]) -> float:
+def _time(predictor: Predictor, texts: list[str]) -> float:
     predictor.predict(texts[:10])
     return time_fastest(partial(predictor.predict, texts), 1)

@@ -1,10 +1,10 @@
-"""The structured embedding: M = A·H, its size, and what a softmax looks at (D1 Q1)."""
+"""The structured embedding: M = A·H, its size, and softmax concentration (D1 Q1)."""
 
 import math
 
 import torch
 
-from regard.claims.claim import Figure, Measured, claim
+from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.counters import count_parameters
 from regard.claims.precision import difference, exact
 from regard.claims.table import draw_curves, tabulate
@@ -21,18 +21,17 @@ WORDS, WIDTH = 50, 24
 @claim(
     numbers=(55, 56),
     source="D1 Q1; Lin et al. 2017, eq. 5-7",
-    statement="One look is a = softmax(w tanh(W Hᵀ)), m = aH; several are a matrix M = AH "
-    "with a row "
-    "for each.",
+    statement="One attention hop is a = softmax(w tanh(W Hᵀ)), m = aH; several are a matrix M = "
+    "AH with a row for each hop.",
     layer="layers/pooling.py",
-    reading="Rounding only: attention with learned queries is the same call as any other.",
-    then='Set model.head.pooling = "hops" in a recipe of classification.',
+    meaning="Rounding only: attention with learned queries is the same call as any other.",
+    next_step='Set model.head.pooling = "hops" in a recipe of classification.',
 )
 @exact()
-def structured_embedding() -> Measured:
-    """Let the layer take 1 and 5 looks at 50 words and write out softmax(W₂ tanh(W₁ Hᵀ))·H.
+def structured_embedding() -> Measurement:
+    """Pool 50 words with 1 and 5 hops and compute softmax(W₂ tanh(W₁ Hᵀ))·H directly.
 
-    The parameters are the layer's own; compared are the looks A and the matrix M.
+    The parameters are the layer's own; compared are the attention weights A and the matrix M.
     """
     states, seen = torch.randn(1, WORDS, WIDTH), all_visible(WORDS)
     gaps, sums = [], []
@@ -40,12 +39,12 @@ def structured_embedding() -> Measured:
         layer = AttentionPool(WIDTH, hops, features=13, biases=False)
         mixed, weights = layer.look(states, visible=seen)
         scores = layer.queries @ torch.tanh(layer.to_key.weight @ states[0].T)
-        looks = torch.softmax(scores, dim=1)
-        gaps += [difference(weights[0, 0], looks), difference(mixed[0, 0], looks @ states[0])]
+        formula = torch.softmax(scores, dim=1)
+        gaps += [difference(weights[0, 0], formula), difference(mixed[0, 0], formula @ states[0])]
         sums.append((weights.sum(dim=-1) - 1).abs().max().item())
     gap = max(gaps)
-    return Measured(
-        f"the layer's looks and matrix are the formula's to {gap:.0e}",
+    return Measurement(
+        f"the layer's weights and matrix equal the formula to {gap:.0e}",
         (
             Figure("difference from the formula", gap, gap < 1e-13),
             Figure("rows of A sum to one, error", max(sums), max(sums) < 1e-13),
@@ -56,33 +55,34 @@ def structured_embedding() -> Measured:
 @claim(
     numbers=(56,),
     source="D1 Q1; Lin et al. 2017, §2, appendix A",
-    statement="With 30 looks the layer after M holds nearly all parameters, which is why it is "
+    statement="With 30 hops the layer after M holds nearly all parameters, which is why it is "
     "pruned.",
     layer="models/self_attentive.py",
-    reading="A BiLSTM over vectors of 300 and attention have 1.7M together, the dense layer 36M.",
-    then='Set model.head.hops.narrow = "pruned" and count again with `regard account`.',
+    meaning="A BiLSTM over vectors of 300 and attention have 1.7M parameters together, the dense "
+    "layer 36M.",
+    next_step='Set model.head.hops.narrow = "pruned" and count again with `regard account`.',
 )
-def structured_sizes() -> Measured:
-    """Build the paper's parts and count them.
+def structured_sizes() -> Measurement:
+    """Build the paper's parts and count their parameters.
 
-    A BiLSTM of 300 each way over vectors of 300, 30 looks by 350 features, and a dense layer from
-    18,000 to 2,000, this on torch's meta device.
+    A BiLSTM of 300 each way over vectors of 300, 30 hops by 350 features, and a dense layer from
+    18,000 to 2,000 on torch's meta device.
     """
-    reading = Recurrent(600, cell="lstm", causal=False, entering=300)
-    looks = AttentionPool(600, 30, features=350, biases=False)
+    encoder = Recurrent(600, cell="lstm", causal=False, entering=300)
+    pool = AttentionPool(600, 30, features=350, biases=False)
     with torch.device("meta"):
         dense = Dense(30, 600, 2000)
-    lstm, look, last = (count_parameters(part) for part in (reading, looks, dense))
-    share = last / (lstm + look + last)
-    return Measured(
-        f"BiLSTM {lstm:,}, attention {look:,}, dense layer {last:,}",
+    lstm, attention, last = (count_parameters(part) for part in (encoder, pool, dense))
+    share = last / (lstm + attention + last)
+    return Measurement(
+        f"BiLSTM {lstm:,}, attention {attention:,}, dense layer {last:,}",
         (
             Figure("BiLSTM", lstm, lstm == 1_444_800, given=1_444_800),
-            Figure("attention", look, look == 220_500, given=220_500),
+            Figure("attention", attention, attention == 220_500, given=220_500),
             Figure("dense layer, 18,000 to 2,000", last, last == 36_002_000, given=36_002_000),
             Figure("share of the dense layer", share, share > 0.9),
         ),
-        Bars("Parameters", [("BiLSTM", lstm), ("attention", look), ("dense layer", last)]),
+        Bars("Parameters", [("BiLSTM", lstm), ("attention", attention), ("dense layer", last)]),
     )
 
 
@@ -91,23 +91,23 @@ def structured_sizes() -> Measured:
     source="D1 Q1",
     statement="A softmax always gives high importance to one component.",
     layer="layers/attention.py",
-    reading="At equal logits it is even, 1/50 each; one component takes over only once the logits "
-    "are spread widely.",
-    then="Watch the entropy of looks over a training: penalty-trained records it.",
-    right="Only for logits that are far apart; at small ones it is nearly uniform.",
-    condition="the logits are spread by 4 or more",
+    meaning="At equal logits it is uniform, 1/50 each; one component dominates only once the "
+    "logits have a large spread.",
+    next_step="Watch the entropy of the attention during training: penalty-trained records it.",
+    correction="Only for logits with a large spread; at small ones it is nearly uniform.",
+    condition="the standard deviation of the logits is 4 or more",
 )
 @exact()
-def softmax_picks_one() -> Measured:
-    """Take the softmax of 50 random logits of growing spread and look at its largest weight."""
+def softmax_picks_one() -> Measurement:
+    """Take the softmax of 50 random logits of growing spread and measure its largest weight."""
     spreads = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
     logits = torch.randn(200, 1, 1, WORDS)
-    looks = [softmax(spread * logits, all_visible(WORDS)) for spread in spreads]
-    most = [look.amax(dim=-1).mean().item() for look in looks]
+    weights = [softmax(spread * logits, all_visible(WORDS)) for spread in spreads]
+    most = [one.amax(dim=-1).mean().item() for one in weights]
     largest = dict(zip(spreads, most, strict=True))
-    entropy = [torch.special.entr(look).sum(dim=-1).mean().item() for look in looks]
+    entropy = [torch.special.entr(one).sum(dim=-1).mean().item() for one in weights]
     even = math.log(WORDS)
-    return Measured(
+    return Measurement(
         f"largest weight {largest[0.0]:.2f} at equal logits, {largest[1.0]:.2f} at spread 1, "
         f"{largest[8.0]:.2f} at spread 8",
         (
@@ -128,15 +128,15 @@ def softmax_picks_one() -> Measured:
     source="D1 Q1",
     statement="Every weight lies strictly between 0 and 1.",
     layer="layers/attention.py",
-    reading="True of real numbers. Floats round to 0 and 1 where logits lie far apart.",
-    then="See kl-is-unstable for what a weight of exactly 0 does to a logarithm.",
-    condition="the logits are not so far apart that floats underflow",
+    meaning="True of real numbers. Floats round to 0 and 1 where logits are far apart.",
+    next_step="See kl-is-unstable for what a weight of exactly 0 does to a logarithm.",
+    condition="the logits are close enough that floats do not underflow",
 )
 @exact()
-def weights_strictly_inside() -> Measured:
+def weights_strictly_inside() -> Measurement:
     """Take the softmax of the logits 0 and s, s from 1 to 800, in float64.
 
-    Asked is whether every weight lies in (0, 1).
+    Tested is whether every weight lies in (0, 1).
     """
     figures = []
     for lead in (1.0, 10.0, 30.0, 800.0):
@@ -146,7 +146,7 @@ def weights_strictly_inside() -> Measured:
             Figure(f"least weight, lead {lead:g}", least, least > 0.0),
             Figure(f"1 - greatest weight, lead {lead:g}", 1 - most, most < 1.0),
         ]
-    return Measured(
+    return Measurement(
         f"in (0, 1) up to a lead of 30; at 800 the least weight is {figures[-2].value:g}",
         tuple(figures),
     )

@@ -1,1 +1,1 @@
-"""Claims about carrying a body into another task."""
+"""Claims about transfer learning."""

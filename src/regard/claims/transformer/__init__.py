@@ -1,1 +1,1 @@
-"""Claims about the Transformer: its block, its size, how it learns and how it writes."""
+"""Claims about the Transformer: architecture, size, training and decoding."""

@@ -1,10 +1,10 @@
-"""How it writes: beam search and its properties (D0; the paper's §6.1)."""
+"""Decoding: beam search and its properties (D0; the paper's §6.1)."""
 
 import itertools
 
 import torch
 
-from regard.claims.claim import Figure, Measured, claim
+from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.precision import exact
 from regard.decoding.beam import beam
 from regard.decoding.search import greedy
@@ -21,39 +21,39 @@ PENALTY = 0.6
 @claim(
     numbers=(36,),
     source="D0; Wu et al. 2016, eq. 14; Vaswani et al. 2017, §6.1",
-    statement="A beam of 1 is greedy search, a beam as wide as everything is exhaustive, and the "
-    "score is log p over ((5+|Y|)/6)^0.6.",
+    statement="A beam of 1 is greedy search, a beam as wide as all sequences is exhaustive, and "
+    "the score is log p over ((5+|Y|)/6)^0.6.",
     layer="decoding/beam.py",
-    reading="All 16, and re-scoring an answer by one pass gives the reported number.",
-    then="`regard predict RUN TEXT --set decoding.beam=1`.",
+    meaning="True of all 16, and re-scoring an answer in one pass gives the reported score.",
+    next_step="`regard predict RUN TEXT --set decoding.beam=1`.",
 )
 @exact()
-def beam_search() -> Measured:
-    """Let 16 small random models write with beams of 1, 2, 4 and one as wide as all there is.
+def beam_search() -> Measurement:
+    """Decode from 16 small random models with beams of 1, 2, 4 and one as wide as all sequences.
 
-    5 tokens, at most 4 of them. Greedy search, an exhaustive list of all answers and re-scoring by
-    one pass of the model are the yardsticks.
+    5 tokens, at most 4 of them. Compared with greedy search, with an exhaustive list of all
+    answers, and with re-scoring in one pass of the model.
     """
-    same = exhaustive = falls = 0
+    same = exhaustive = worse = 0
     rescored = 0.0
     for seed in range(16):
-        model = _model(seed)
-        answers = {width: _beam(model, width) for width in (1, 2, 4, TOKENS**LONGEST)}
-        same += answers[1].ids == greedy(_steps(model), 1, limits=_limits())[0].ids
-        exhaustive += _close(answers[TOKENS**LONGEST].score, max(_every_score(model)))
-        falls += answers[2].score < answers[1].score - 1e-9
-        falls += answers[4].score < answers[2].score - 1e-9
-        gap = abs(_log_probability(model, answers[4]) - answers[4].log_probability)
+        model = _make_model(seed)
+        answers = {width: _search(model, width) for width in (1, 2, 4, TOKENS**LONGEST)}
+        same += answers[1].ids == greedy(_start(model), 1, limits=_set_limits())[0].ids
+        exhaustive += _equal(answers[TOKENS**LONGEST].score, max(_score_all(model)))
+        worse += answers[2].score < answers[1].score - 1e-9
+        worse += answers[4].score < answers[2].score - 1e-9
+        gap = abs(_rescore(model, answers[4]) - answers[4].log_probability)
         rescored = max(rescored, gap)
-    return Measured(
+    return Measurement(
         f"beam 1 is greedy in {same} of 16, the widest is exhaustive in {exhaustive} of 16; a "
         "wider "
-        f"beam scored lower {falls} times in 32",
+        f"beam scored lower {worse} times in 32",
         (
             Figure("beam 1 equals greedy, of 16", same, same == 16),
             Figure("widest beam equals exhaustive, of 16", exhaustive, exhaustive == 16),
             Figure("re-scored against reported", rescored, rescored < 1e-9),
-            Figure("a wider beam scored lower, of 32", falls),
+            Figure("a wider beam scored lower, of 32", worse),
         ),
     )
 
@@ -63,32 +63,32 @@ def beam_search() -> Measured:
     source="D0; Stahlberg and Byrne 2019",
     statement="A wider beam always finds an answer that scores at least as high.",
     layer="decoding/beam.py",
-    reading="Counted are comparisons in which doubling the beam lost. A wide beam can keep two "
-    "good beginnings and lose the one that greedy search would have gone on with; and it stops "
-    "once as many answers are finished as it is wide.",
-    then="Try beams of 1 to 50 on a trained translator and watch BLEU fall.",
-    right="Beam search is not monotone in its width.",
+    meaning="Counted are comparisons in which doubling the beam found a worse score. A wide beam "
+    "can keep two good prefixes and drop the one that greedy search would have continued; and it "
+    "stops once as many answers are finished as it is wide.",
+    next_step="Try beams of 1 to 50 on a trained translator and watch BLEU fall.",
+    correction="Beam search is not monotone in its width.",
 )
 @exact()
-def wider_beam_never_worse() -> Measured:
-    """Let 30 small random models write with beams of 1, 2 and 4 and compare the scores."""
-    pairs = falls = 0
+def wider_beam_never_worse() -> Measurement:
+    """Decode from 30 small random models with beams of 1, 2 and 4 and compare the scores."""
+    pairs = worse = 0
     for seed in range(30):
-        model = _model(seed)
-        scores = [_beam(model, width, longest=6).score for width in (1, 2, 4)]
+        model = _make_model(seed)
+        scores = [_search(model, width, longest=6).score for width in (1, 2, 4)]
         for narrow, wide in itertools.pairwise(scores):
             pairs += 1
-            falls += wide < narrow - 1e-9
-    return Measured(
-        f"in {falls} of {pairs} comparisons the wider beam found a lower score",
+            worse += wide < narrow - 1e-9
+    return Measurement(
+        f"in {worse} of {pairs} comparisons the wider beam found a worse score",
         (
             Figure("comparisons", pairs),
-            Figure("wider beam scored lower", falls, falls == 0),
+            Figure("wider beam scored lower", worse, worse == 0),
         ),
     )
 
 
-def _model(seed: int) -> LanguageModel:
+def _make_model(seed: int) -> LanguageModel:
     torch.manual_seed(seed)
     settings = ModelSettings(
         width=8,
@@ -104,20 +104,20 @@ def _model(seed: int) -> LanguageModel:
     return model.eval()
 
 
-def _limits(longest: int = LONGEST) -> Limits:
+def _set_limits(longest: int = LONGEST) -> Limits:
     return Limits(BEGIN, END, [longest])
 
 
-def _steps(model: LanguageModel):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _start(model: LanguageModel):  # type: ignore[no-untyped-def]  # noqa: ANN202
     return model.steps(torch.empty(1, 0, dtype=torch.long), context=64)
 
 
-def _beam(model: LanguageModel, width: int, longest: int = LONGEST) -> Answer:
-    limits = _limits(longest)
-    return beam(_steps(model), 1, limits=limits, width=width, length_penalty=PENALTY)[0][0]
+def _search(model: LanguageModel, width: int, longest: int = LONGEST) -> Answer:
+    limits = _set_limits(longest)
+    return beam(_start(model), 1, limits=limits, width=width, length_penalty=PENALTY)[0][0]
 
 
-def _log_probability(model: LanguageModel, answer: Answer) -> float:
+def _rescore(model: LanguageModel, answer: Answer) -> float:
     ids = [*answer.ids, *([END] if answer.finished else [])]
     read = torch.tensor([[BEGIN, *ids]])
     with torch.no_grad():
@@ -125,8 +125,8 @@ def _log_probability(model: LanguageModel, answer: Answer) -> float:
     return sum(log_p[place, token].item() for place, token in enumerate(ids))
 
 
-def _every_score(model: LanguageModel) -> list[float]:
-    """Score every finished answer there is; the unfinished only where none is finished."""
+def _score_all(model: LanguageModel) -> list[float]:
+    """Score all finished answers."""
     others = [token for token in range(TOKENS) if token != END]
     rows = [ids for many in range(LONGEST) for ids in itertools.product(others, repeat=many)]
     scores = []
@@ -139,5 +139,5 @@ def _every_score(model: LanguageModel) -> list[float]:
     return scores
 
 
-def _close(first: float, second: float) -> bool:
+def _equal(first: float, second: float) -> bool:
     return abs(first - second) < 1e-9

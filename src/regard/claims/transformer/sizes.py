@@ -1,10 +1,10 @@
-"""How many parameters: 65M, and what Table 3 implies (D0 Q6)."""
+"""Parameter counts: 65M, and what Table 3 implies (D0 Q6)."""
 
 from typing import Any
 
 import torch
 
-from regard.claims.claim import Figure, Measured, claim
+from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.counters import count_parameters
 from regard.draw.bars import Bars
 from regard.models.build.writing import transformer
@@ -30,7 +30,7 @@ BIG: dict[str, Any] = {
     "mixer": AttentionSettings(heads=16),
 }
 TABLE_3 = {
-    # rows of the paper's Table 3 that change the size: settings, millions as printed
+    # rows of the paper's Table 3 that change the size: settings, printed millions
     "base": ({}, 65),
     "(B) 16 features per key": ({"key": 16}, 58),
     "(B) 32 features per key": ({"key": 32}, 60),
@@ -44,8 +44,8 @@ TABLE_3 = {
 }
 
 
-def count(settings: dict[str, Any], tokens: int = VOCABULARY) -> int:
-    """Build a translator without memory for its numbers, and count them."""
+def count_translator(settings: dict[str, Any], tokens: int = VOCABULARY) -> int:
+    """Count the parameters of a translator on the meta device."""
     with torch.device("meta"):
         return count_parameters(transformer(ModelSettings(**settings), tokens))
 
@@ -55,24 +55,26 @@ def count(settings: dict[str, Any], tokens: int = VOCABULARY) -> int:
     source="D0 Q6; Vaswani et al. 2017, table 3",
     statement="The base Transformer has 65 million parameters.",
     layer="models/transformer.py",
-    reading="A shared vocabulary of 37,000 gives 63.0M. The table of tokens is 30% of it.",
-    then="`regard account` splits any recipe's count by part.",
-    right="63,045,632 with the vocabulary the paper names; see table-3-vocabulary for what 65M "
-    "implies.",
+    meaning="A shared vocabulary of 37,000 gives 63.0M. The embedding table is 30% of it.",
+    next_step="`regard account` splits any recipe's count by part.",
+    correction="63,045,632 with the vocabulary the paper names; see table-3-vocabulary for what "
+    "65M implies.",
 )
-def sixty_five_million() -> Measured:
+def sixty_five_million() -> Measurement:
     """Build the paper's model with one table of 37,000 tokens on torch's meta device and count.
 
-    Six layers each, width 512, inner 2048, 8 heads, waves; then with attention biases, pre-norm,
-    three separate tables, and the big one.
+    Six layers each, width 512, inner 2048, 8 heads, sinusoids; then with attention biases, pre-
+    norm, three separate tables, and the big model.
     """
-    base = count(BASE)
-    biased = count({**BASE, "mixer": AttentionSettings(heads=8, biases=True)})
-    final = count({**BASE, "mixer": AttentionSettings(heads=8, biases=True), "norm_order": "pre"})
-    untied = count({**BASE, "tied": False})
+    base = count_translator(BASE)
+    biased = count_translator({**BASE, "mixer": AttentionSettings(heads=8, biases=True)})
+    final = count_translator(
+        {**BASE, "mixer": AttentionSettings(heads=8, biases=True), "norm_order": "pre"}
+    )
+    untied = count_translator({**BASE, "tied": False})
     inner = base - VOCABULARY * 512
-    big = count(BIG)
-    return Measured(
+    big = count_translator(BIG)
+    return Measurement(
         f"{base:,} parameters, 3.0% below 65M; the big one has {big:,}",
         (
             Figure(
@@ -96,24 +98,24 @@ def sixty_five_million() -> Measured:
     source="D0 Q6; Vaswani et al. 2017, table 3",
     statement="Table 3 was computed with the shared vocabulary of about 37,000 tokens.",
     layer="models/transformer.py",
-    reading="This is an inference from printed sizes and not something the paper says: the base "
-    "family's rows agree on one vocabulary, and it is not 37,000; the big row agrees with neither.",
-    then="Add rows of other papers to the same audit.",
-    right="The rows of the base family agree on about 41,100 tokens, an inference.",
+    meaning="An inference from printed sizes, not a statement of the paper: the rows of the base "
+    "family agree on one vocabulary, which is not 37,000; the big row agrees with neither.",
+    next_step="Add rows of other papers to the same audit.",
+    correction="The rows of the base family agree on about 41,100 tokens, an inference.",
 )
-def table_3_vocabulary() -> Measured:
-    """Ask of ten rows of the paper's Table 3 which vocabulary gives the printed millions.
+def table_3_vocabulary() -> Measurement:
+    """Compute for ten rows of the paper's Table 3 which vocabularies give the printed millions.
 
     A row that prints N million allows every vocabulary whose count rounds to N; the intervals of
     the base family are intersected. Sizes are ours, tied, without attention biases.
     """
-    intervals = {name: _interval(*row) for name, row in TABLE_3.items()}
+    intervals = {name: _find_interval(*row) for name, row in TABLE_3.items()}
     low = max(low for low, _ in intervals.values())
     high = min(high for _, high in intervals.values())
-    big = _interval({"big": True}, 213)
+    big = _find_interval({"big": True}, 213)
     agree = low <= high
     shared = low <= VOCABULARY <= high
-    return Measured(
+    return Measurement(
         f"rows agree on one vocabulary in [{low:,}, {high:,}]; the big row needs "
         f"{big[0]:,} to {big[1]:,}",
         (
@@ -130,15 +132,15 @@ def table_3_vocabulary() -> Measured:
     )
 
 
-def _interval(change: dict[str, int], millions: int) -> tuple[int, int]:
-    """Give the vocabularies with which a row's count rounds to what is printed."""
+def _find_interval(change: dict[str, int], millions: int) -> tuple[int, int]:
+    """Give the range of vocabularies whose count rounds to the printed millions."""
     if "big" in change:
         settings, width = BIG, 1024
     else:
         plain = {name: value for name, value in change.items() if name != "key"}
         settings = {**BASE, **plain}
         width = settings["width"]
-    inner = count(settings, 1) - width
+    inner = count_translator(settings, 1) - width
     if "key" in change:
         # 8 heads of fewer features: queries and keys of 18 layers are narrower than the width.
         inner -= 2 * 18 * width * (width - 8 * change["key"])

@@ -1,4 +1,4 @@
-"""A translator trained to an end, and a step of the base model on this machine (D0)."""
+"""A translator trained end to end, and a step of the base model on this machine (D0)."""
 
 import math
 import re
@@ -9,12 +9,12 @@ from typing import Any
 
 import torch
 
-from regard.claims.claim import Figure, Measured, claim
+from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.counters import count_parameters
 from regard.claims.recipes import training
-from regard.claims.seeds import Seeds, compare, spread
+from regard.claims.seeds import Seeds, compare, largest_spread
 from regard.claims.transformer.sizes import BASE, VOCABULARY
-from regard.claims.trials import trial
+from regard.claims.trials import run_trial
 from regard.data.worlds.scenes import scenes
 from regard.inference.predictor import Predictor
 from regard.models.build.writing import transformer
@@ -26,10 +26,10 @@ STEPS, PAPER_STEPS, PAPER_TOKENS, PAPER_FLOPS = 400, 100_000, 50_000, 3.3e18
 GPU = 80e12  # operations a second of one graphics card of 2020, half of its peak
 SEEDS, USABLE = (1, 2), 60.0
 FOREIGN = ("Im Jahr 1987 sah Xavier einen Quastenflosser.", "Der Hund sieht 17 Katzen.")
-"""Sentences with what the built-in world has not: a year, a name, a rare word, a number."""
+"""Sentences with words unknown to the built-in world: a year, a name, a rare word, a number."""
 
 
-def _files() -> dict[str, str]:
+def _make_files() -> dict[str, str]:
     train, valid = (
         list(islice(scenes(split), many)) for split, many in (("train", 6000), ("valid", 200))
     )
@@ -41,8 +41,8 @@ def _files() -> dict[str, str]:
     }
 
 
-def translator(smoothing: float = 0.1, *, average: int = 0, seed: int = 1) -> Run:
-    """Train a smaller form of the recipe scenes for 400 steps, or open it again."""
+def train_translator(smoothing: float = 0.1, *, average: int = 0, seed: int = 1) -> Run:
+    """Train a smaller version of the recipe scenes for 400 steps, or load the run."""
     tables: dict[str, Any] = {
         "task": "translation",
         "seed": seed,
@@ -71,15 +71,15 @@ def translator(smoothing: float = 0.1, *, average: int = 0, seed: int = 1) -> Ru
         ),
         "decoding": {"beam": 4, "length_penalty": 0.6},
     }
-    return trial("translator", tables, _files())
+    return run_trial("translator", tables, _make_files())
 
 
-def _scores(run: Run) -> dict[str, Any]:
+def _load_scores(run: Run) -> dict[str, Any]:
     return run.metrics["valid"]["metrics"]
 
 
-def _perplexity(run: Run) -> float:
-    """Say how many tokens a word is worth guessing among, on unseen pairs, without smoothing."""
+def _measure_perplexity(run: Run) -> float:
+    """Compute the perplexity per token on unseen pairs, without smoothing."""
     pairs: list[tuple[str, ...]] = [
         (one.source, one.target) for one in islice(scenes("valid"), 200)
     ]
@@ -93,36 +93,39 @@ def _perplexity(run: Run) -> float:
     source="D0; Vaswani et al. 2017, §5.4",
     statement="Label smoothing hurts perplexity and improves BLEU.",
     layer="tasks/losses.py",
-    reading="Perplexity is measured without smoothing in both. A small world, nearly learned: what "
-    "is left of BLEU to improve is little, and two seeds of one setting differ as well.",
-    then="Repeat with more seeds on real text (`regard train multi30k`) and `regard compare`.",
-    condition="only one of the two is asked",
+    meaning="Perplexity is measured without smoothing in both. The synthetic corpus is nearly "
+    "solved: little of BLEU is left to improve, and two seeds of one setting differ as well.",
+    next_step="Repeat with more seeds on real text (`regard train multi30k`) and `regard compare`.",
+    condition="only one of the two metrics is considered",
     slow=True,
 )
-def label_smoothing_trained() -> Measured:
+def label_smoothing_trained() -> Measurement:
     """Train the same translator with label smoothing 0 and 0.1, 400 steps, two seeds each.
 
-    A rise counts if it is larger than what the seeds of either differ by.
+    A rise counts if it is larger than the spread of the seeds of either.
     """
-    runs = {share: [translator(share, seed=seed) for seed in SEEDS] for share in (0.0, 0.1)}
-    perplexity = {share: Seeds(tuple(map(_perplexity, found))) for share, found in runs.items()}
-    bleu = {
-        share: Seeds(tuple(_scores(run)["bleu"] for run in found)) for share, found in runs.items()
+    runs = {share: [train_translator(share, seed=seed) for seed in SEEDS] for share in (0.0, 0.1)}
+    perplexity = {
+        share: Seeds(tuple(map(_measure_perplexity, found))) for share, found in runs.items()
     }
-    return Measured(
+    bleu = {
+        share: Seeds(tuple(_load_scores(run)["bleu"] for run in found))
+        for share, found in runs.items()
+    }
+    return Measurement(
         f"perplexity {perplexity[0.0].mean:.2f} to {perplexity[0.1].mean:.2f}, BLEU "
         f"{bleu[0.0].mean:.1f} to {bleu[0.1].mean:.1f} (seeds differ by up to "
-        f"{spread(*bleu.values()):.1f})",
-        (*_rise("perplexity", perplexity), *_rise("BLEU", bleu)),
+        f"{largest_spread(*bleu.values()):.1f})",
+        (*_compare_settings("perplexity", perplexity), *_compare_settings("BLEU", bleu)),
     )
 
 
-def _rise(name: str, found: dict[float, Seeds]) -> tuple[Figure, ...]:
+def _compare_settings(name: str, found: dict[float, Seeds]) -> tuple[Figure, ...]:
     plain, smoothed = found[0.0], found[0.1]
     return (
         Figure(f"{name} without smoothing", plain.mean),
         Figure(f"{name} with 0.1", smoothed.mean),
-        Figure(f"{name}, seeds differ by", spread(plain, smoothed)),
+        Figure(f"{name}, seeds differ by", largest_spread(plain, smoothed)),
         compare(f"{name} rises by", smoothed, plain),
     )
 
@@ -130,42 +133,42 @@ def _rise(name: str, found: dict[float, Seeds]) -> tuple[Figure, ...]:
 @claim(
     numbers=(37, 38, 39),
     source="D0 Q7; Vaswani et al. 2017, §6.1",
-    statement="A German-English Transformer can be trained to a usable end on one machine.",
+    statement="A German-English Transformer can be trained end to end, to usable quality, on one "
+    "machine.",
     layer="tasks/translation.py",
-    reading="D0's training was inconclusive: its answers repeat words, lose numbers and contain "
-    "<UNK>. Ours spells what it does not know in bytes, so nothing is unknown; numbers it "
-    "never saw "
-    "are still its weakness, which model.copying is made for.",
-    then="`regard train scenes`, or `regard train multi30k` with real text; then ask it D0's three "
-    "sentences with `regard predict`.",
-    right="D0's “training was inconclusive” is not the last word: see the recipes scenes and "
+    meaning="D0's training was inconclusive: its answers repeat words, lose numbers and contain "
+    "<UNK>. Ours falls back to bytes for unknown characters, so nothing is unknown; unseen "
+    "numbers are still its weakness, which model.copying addresses.",
+    next_step="`regard train scenes`, or `regard train multi30k` with real text; then translate "
+    "D0's three sentences with `regard predict`.",
+    correction="D0's “training was inconclusive” is not the last word: see the recipes scenes and "
     "multi30k.",
     slow=True,
 )
-def translation_concludes() -> Measured:
+def end_to_end_translation() -> Measurement:
     """Train a small translator for 400 steps and measure BLEU, also with checkpoints averaged.
 
-    Counted in its answers to 200 unseen sentences, and to two with a year, a number and a name,
-    are the failures the document shows: words said twice, numbers lost, unknown words.
+    Its answers to 200 unseen sentences, and to two with a year, a number and a name, are checked
+    for the failures that the document shows: repeated words, lost numbers, unknown words.
     """
-    run, averaged = translator(), translator(average=5)
-    bleu, mean = _scores(run)["bleu"], _scores(averaged)["bleu"]
+    run, averaged = train_translator(), train_translator(average=5)
+    bleu, mean = _load_scores(run)["bleu"], _load_scores(averaged)["bleu"]
     baseline = run.metrics["valid"]["metrics"]["baseline"]["bleu"]
     answers = [answer["answered"] for answer in run.answers]
     twice = sum(bool(re.search(r"\b(\w+)[ ,]+\1\b", answer)) for answer in answers)
     foreign = [answer.text for answer in Predictor(run).predict(FOREIGN)]
     unknown = sum("<unk>" in answer.lower() for answer in [*answers, *foreign])
     numbers = sum(number in answer for number, answer in zip(("1987", "17"), foreign, strict=True))
-    return Measured(
+    return Measurement(
         f"BLEU {bleu:.1f} (copying {baseline:.1f}), {mean:.1f} averaged; {twice} of {len(answers)} "
-        f"answers repeat a word, {numbers} of 2 numbers come through",
+        f"answers repeat a word, {numbers} of 2 numbers are kept",
         (
             Figure("BLEU", bleu, bleu > USABLE),
             Figure("BLEU of the plain baseline", baseline),
             Figure("BLEU, last 5 checkpoints averaged", mean),
-            Figure("share of answers that say a word twice", twice / len(answers)),
-            Figure("numbers of another world kept, of 2", numbers),
-            Figure("unknown words written", unknown, unknown == 0),
+            Figure("share of answers with a repeated word", twice / len(answers)),
+            Figure("unseen numbers kept, of 2", numbers),
+            Figure("unknown words in answers", unknown, unknown == 0),
         ),
     )
 
@@ -175,21 +178,19 @@ def translation_concludes() -> Measured:
     source="D0 Q6; Vaswani et al. 2017, table 2",
     statement="A model of 65M parameters cannot be trained on a single computer.",
     layer="models/transformer.py",
-    reading="The statement would need memory or time beyond one machine. A step fits into "
-    "the memory "
-    "of a laptop; the whole training takes half a day on one graphics card, and years on a few "
-    "processor cores.",
-    then="`regard account transformer-base` gives memory and time for your own machine.",
-    right="Trainable on one machine with a graphics card; on processor cores a matter of "
-    "years, not "
-    "of memory.",
+    meaning="The statement would need memory or time beyond one machine. A step fits into the "
+    "memory of a laptop; the whole training takes half a day on one graphics card, and years on a "
+    "few processor cores.",
+    next_step="`regard account transformer-base` gives memory and time for your own machine.",
+    correction="Trainable on one machine with a graphics card; on processor cores a matter of "
+    "years, not of memory.",
     slow=True,
 )
-def untrainable_on_one_computer() -> Measured:
-    """Build the base model with 37,000 tokens, take two steps of Adam on 2 times 64 words.
+def untrainable_on_one_computer() -> Measurement:
+    """Build the base model with 37,000 tokens, take two steps of Adam on 2 sequences of 64 words.
 
-    Memory is the process's peak, time that of the second step; extrapolated to the paper's 100,000
-    steps of 50,000 tokens, and to one graphics card by the paper's 3.3·10¹⁸ operations.
+    Memory is the peak of the process, time that of the second step, extrapolated to the paper's
+    100,000 steps of 50,000 tokens, and to one graphics card by the paper's 3.3·10¹⁸ operations.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -207,15 +208,15 @@ def untrainable_on_one_computer() -> Measured:
             optimizer.step()
             seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    kept = 16 * count_parameters(model)
+    memory = 16 * count_parameters(model)
     years = seconds / 256 * PAPER_STEPS * PAPER_TOKENS / (365 * 86400)
     hours = PAPER_FLOPS / GPU / 3600
-    return Measured(
+    return Measurement(
         f"a step of 256 tokens takes {seconds:.1f} s and the process {peak / 1e9:.1f} GB; the "
         "whole "
         f"training {years:.1f} years here, {hours:.1f} hours on one graphics card",
         (
-            Figure("bytes for parameters, gradients and Adam", kept, given=1.04e9, within=0.04),
+            Figure("bytes for parameters, gradients and Adam", memory, given=1.04e9, within=0.04),
             Figure("peak of the process in bytes (varies)", peak),
             Figure("seconds of one step (varies)", seconds),
             Figure("hours on one graphics card", hours, hours > 24 * 30, given=11.5, within=0.01),

@@ -1,9 +1,9 @@
-"""The block and the whole, as drawn (D0, D2's figure)."""
+"""The block and the whole model, as drawn (D0, D2's figure)."""
 
 import torch
 from torch import Tensor, nn
 
-from regard.claims.claim import Figure, Measured, claim
+from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.precision import difference, exact
 from regard.claims.table import tabulate
 from regard.layers.attention import Attention, Projections
@@ -20,25 +20,25 @@ WIDTH, HEADS, INNER, POSITIONS = 24, 3, 37, 11
 @claim(
     numbers=(11,),
     source="D2 figure; Vaswani et al. 2017, §3.1, §3.3",
-    statement="A block is attention and max(0, xW₁+b₁)W₂+b₂, each with a residual and a "
-    "layer norm.",
+    statement="A block is attention and max(0, xW₁+b₁)W₂+b₂, each with a residual and a layer "
+    "norm.",
     layer="layers/block.py",
-    reading="With the same parameters our block and torch.nn.TransformerEncoderLayer agree to "
+    meaning="With the same parameters our block and torch.nn.TransformerEncoderLayer agree up to "
     "rounding, in both orders of the norm.",
-    then="Swap parts: Block(Recurrent(...), FeedForward(...)) is a block as well.",
+    next_step="Swap parts: Block(Recurrent(...), FeedForward(...)) is a block as well.",
 )
 @exact()
-def block_is_torchs() -> Measured:
+def block_is_torchs() -> Measurement:
     """Copy the parameters of torch's encoder layer into a block and compare outputs in float64."""
-    gaps = {order: _gap_to_torch(order) for order in ("post", "pre")}
-    return Measured(
+    gaps = {order: _compare_with_torch(order) for order in ("post", "pre")}
+    return Measurement(
         f"differs from torch's layer by {gaps['post']:.0e} (post-norm), {gaps['pre']:.0e} "
         "(pre-norm)",
         tabulate("largest difference, {}-norm", gaps, lambda gap: gap < 1e-12),
     )
 
 
-def _gap_to_torch(order: NormOrder) -> float:
+def _compare_with_torch(order: NormOrder) -> float:
     theirs = nn.TransformerEncoderLayer(
         WIDTH, HEADS, INNER, dropout=0.0, batch_first=True, norm_first=order == "pre"
     ).eval()
@@ -52,8 +52,8 @@ def _gap_to_torch(order: NormOrder) -> float:
     assert isinstance(attention, Attention)
     projections = (attention.to_query, attention.to_key, attention.to_value)
     with torch.no_grad():
-        for place, to in enumerate(projections):
-            rows = slice(place * WIDTH, (place + 1) * WIDTH)
+        for index, to in enumerate(projections):
+            rows = slice(index * WIDTH, (index + 1) * WIDTH)
             to.weight.copy_(theirs.self_attn.in_proj_weight[rows])
             to.bias.copy_(theirs.self_attn.in_proj_bias[rows].normal_())
     attention.to_output.load_state_dict(theirs.self_attn.out_proj.state_dict())
@@ -64,7 +64,7 @@ def _gap_to_torch(order: NormOrder) -> float:
     ours.mixer.norm.load_state_dict(theirs.norm1.state_dict())
     ours.feed_forward.norm.load_state_dict(theirs.norm2.state_dict())
     states = torch.randn(2, POSITIONS, WIDTH)
-    # A mask of none: without one torch takes a shortcut that has its own rounding.
+    # An empty mask: without one torch takes a fast path with different rounding.
     reference = theirs(states, src_mask=torch.zeros(POSITIONS, POSITIONS))
     return difference(ours(states, visible=all_visible(POSITIONS)), reference)
 
@@ -72,17 +72,17 @@ def _gap_to_torch(order: NormOrder) -> float:
 @claim(
     numbers=(29,),
     source="D0, D2 figure; Vaswani et al. 2017, figure 1",
-    statement="The decoder writes a word from the whole source and from the words before it.",
+    statement="The decoder predicts a word from the whole source and from the previous words.",
     layer="models/transformer.py",
-    reading="Counted are inputs with a gradient that is not zero: all of the source, all of the "
-    "past, none of the future.",
-    then="`regard train scenes` trains one in minutes; `regard explain` shows its looks.",
+    meaning="Counted are inputs with a nonzero gradient: the whole source, the whole past, none "
+    "of the future.",
+    next_step="`regard train scenes` trains one in minutes; `regard explain` shows its attention.",
 )
 @exact()
-def encoder_decoder() -> Measured:
-    """Build a small encoder-decoder and ask by gradients what a written word depends on.
+def encoder_decoder() -> Measurement:
+    """Build a small encoder-decoder and take the gradient of one output state into the inputs.
 
-    7 source words, 5 target words; the third target's state and all embedded inputs.
+    7 source words, 5 target words; the state of the third target word and all embedded inputs.
     """
     model = transformer(
         ModelSettings(
@@ -96,27 +96,31 @@ def encoder_decoder() -> Measured:
         ),
         tokens=13,
     )
-    felt = _felt(model, place=2)
-    source, past, future = int(felt[0].gt(0).sum()), int(felt[1][:3].gt(0).sum()), felt[1][3:]
+    gradients = _measure_gradients(model, position=2)
+    source, past, future = (
+        int(gradients[0].gt(0).sum()),
+        int(gradients[1][:3].gt(0).sum()),
+        gradients[1][3:],
+    )
     leaks = int(future.gt(0).sum())
-    return Measured(
-        f"a word being written feels {source} of 7 source words, {past} of 3 written ones and "
-        f"{leaks} of 2 later ones",
+    return Measurement(
+        f"a predicted word depends on {source} of 7 source words, {past} of 3 previous words and "
+        f"{leaks} of 2 later words",
         (
-            Figure("source words felt, of 7", source, source == 7),
-            Figure("words written before felt, of 3", past, past == 3),
-            Figure("later words felt, of 2", leaks, leaks == 0),
+            Figure("source words with a gradient, of 7", source, source == 7),
+            Figure("previous words with a gradient, of 3", past, past == 3),
+            Figure("later words with a gradient, of 2", leaks, leaks == 0),
         ),
     )
 
 
-def _felt(model: nn.Module, place: int) -> list[Tensor]:
-    """Give the size of the gradient from one written state into every embedded input."""
-    entered: list[Tensor] = []
+def _measure_gradients(model: nn.Module, position: int) -> list[Tensor]:
+    """Give the size of the gradient from one target state into every embedded input."""
+    inputs: list[Tensor] = []
 
     def keep(_module: nn.Module, _inputs: object, states: Tensor) -> Tensor:
-        entered.append(states.detach().requires_grad_())
-        return entered[-1]
+        inputs.append(states.detach().requires_grad_())
+        return inputs[-1]
 
     hooks = [
         part.register_forward_hook(keep) for part in model.modules() if isinstance(part, Embedding)
@@ -127,45 +131,46 @@ def _felt(model: nn.Module, place: int) -> list[Tensor]:
     )
     for hook in hooks:
         hook.remove()
-    gradients = torch.autograd.grad(states[0, place].sum(), entered)
+    gradients = torch.autograd.grad(states[0, position].sum(), inputs)
     return [gradient[0].abs().sum(dim=-1) for gradient in gradients]
 
 
 @claim(
     numbers=(32,),
     source="D0 Q6; Vaswani et al. 2017, §3.4; Press and Wolf 2017",
-    statement="One table reads and writes; on entering, vectors are multiplied by √d.",
+    statement="One table embeds inputs and computes output logits (weight tying); input vectors "
+    "are multiplied by √d.",
     layer="layers/embedding.py",
-    reading="A tied table learns from both uses: its gradient is the sum of two separate ones.",
-    then="Set model.tied = false in a recipe and compare sizes and scores.",
+    meaning="A tied table learns from both uses: its gradient is the sum of two separate ones.",
+    next_step="Set model.tied = false in a recipe and compare sizes and scores.",
 )
 @exact()
-def tied_embedding() -> Measured:
-    """Train nothing: take the gradient of one table that reads and writes, and of two equal ones.
+def tied_embedding() -> Measurement:
+    """Compare the gradient of one tied table with those of separate input and output tables.
 
-    The tied table's gradient is compared with the sum of the two; the entering vectors with the
-    table's rows.
+    The tied gradient should be the sum of the two; the input vectors are compared with the rows of
+    the table.
     """
     table = Embedding(17, WIDTH, scaled=True)
     ids = torch.randint(17, (2, 5))
-    entered = table(ids)
-    scale = (entered.norm() / table.table[ids].norm()).item()
-    loss = nn.functional.cross_entropy(table.logits(entered).flatten(0, 1), ids.flatten())
+    inputs = table(ids)
+    scale = (inputs.norm() / table.table[ids].norm()).item()
+    loss = nn.functional.cross_entropy(table.logits(inputs).flatten(0, 1), ids.flatten())
     loss.backward()
-    reading, writing = (Embedding(17, WIDTH, scaled=True) for _ in range(2))
-    for part in (reading, writing):
+    entering, leaving = (Embedding(17, WIDTH, scaled=True) for _ in range(2))
+    for part in (entering, leaving):
         part.load_state_dict(table.state_dict())
     nn.functional.cross_entropy(
-        writing.logits(reading(ids)).flatten(0, 1), ids.flatten()
+        leaving.logits(entering(ids)).flatten(0, 1), ids.flatten()
     ).backward()
-    tied, read, written = (part.table.grad for part in (table, reading, writing))
-    assert tied is not None and read is not None and written is not None
-    gap = difference(tied, read + written)
-    return Measured(
-        f"entering vectors are {scale:.4f} = √{WIDTH} times the table's; gradients add up to "
+    tied, first, second = (part.table.grad for part in (table, entering, leaving))
+    assert tied is not None and first is not None and second is not None
+    gap = difference(tied, first + second)
+    return Measurement(
+        f"input vectors are {scale:.4f} = √{WIDTH} times the table's; gradients add up to "
         f"{gap:.0e}",
         (
-            Figure("scale of what enters", scale, abs(scale - WIDTH**0.5) < 1e-12),
+            Figure("scale of the input vectors", scale, abs(scale - WIDTH**0.5) < 1e-12),
             Figure("tied gradient against the sum of two", gap, gap < 1e-12),
         ),
     )
