@@ -23,15 +23,15 @@ from pathlib import Path
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from regard.account.facts import default_length
 from regard.account.memory import memory
-from regard.account.observed import Products, load_of_batch, observed
+from regard.account.observed import Products, observed
 from regard.account.operations import operations
 from regard.account.parameters import count
 from regard.account.plan import ledger_of
 from regard.errors import RegardError
 from regard.layers.tap import Tap, listen
 from regard.recipe.load import load
+from regard.tasks.kinds import task_class
 from regard.training.allocator import configure_malloc
 from regard.training.preparation import prepare
 from regard.training.sample import look
@@ -94,7 +94,9 @@ def on_the_data(recipe, folder):
     try:
         return "real data", prepare(recipe, SilentWatcher())
     except RegardError:
-        pages = Pages(recipe.text.vocabulary, max(8, default_length(recipe) * 3 // 4))
+        pages = Pages(
+            recipe.text.vocabulary, max(8, task_class(recipe).typical_length(recipe) * 3 // 4)
+        )
         return "made up", made_up(recipe, pages, folder)
 
 
@@ -103,7 +105,9 @@ def predicted(recipe, folder):
     try:
         return look(recipe, folder).prepared
     except RegardError:
-        return made_up(recipe, Pages(recipe.text.vocabulary, default_length(recipe)), folder)
+        return made_up(
+            recipe, Pages(recipe.text.vocabulary, task_class(recipe).typical_length(recipe)), folder
+        )
 
 
 def typical_flops(recipe, facts, prepared):
@@ -136,7 +140,7 @@ def measured(name, chosen):
         del guess
         gc.collect()
         batch = task.batch(stepper.store, stepper.stream[0], (1,))
-        entries = ledger_of(task.recipe, facts, load_of_batch(recipe, batch))
+        entries = ledger_of(task.recipe, facts, task.load(batch))
         usual = typical_flops(recipe, facts, prepared)
 
         def take():

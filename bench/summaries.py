@@ -16,7 +16,7 @@ from pathlib import Path
 from runs import spread, trained
 
 from regard.recipe.load import load
-from regard.tasks.from_recipe import examples
+from regard.tasks.examples import examples
 from regard.tasks.significance import interval
 
 CORPORA = {

@@ -34,7 +34,7 @@ from regard.recipe.answering import answering
 from regard.recipe.dump import dump
 from regard.recipe.load import load as load_recipe
 from regard.recipe.recipe import Recipe
-from regard.tasks.from_recipe import make_task
+from regard.tasks.kinds import make_task
 from regard.tasks.scores import told_alone
 from regard.tasks.task import Task
 from regard.text.tokenizer import Tokenizer
@@ -80,7 +80,7 @@ class Run:
                 f"{config['tokenizer'][:12]}.",
                 "Put back the tokenizer.json of this run.",
             )
-        self.task: Task = make_task(self.recipe, self.tokenizer)
+        self.task: Task[Any] = make_task(self.recipe, self.tokenizer)
         if BASELINE in self.facts["files"]:
             _verify(folder, BASELINE, self.facts["files"])
             self.task.put_baseline(load_file(folder / BASELINE))

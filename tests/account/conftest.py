@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from regard.account.facts import WINDOWS, Facts, Load
-from regard.account.observed import Products, load_of_batch, observed
+from regard.account.observed import Products, observed
+from regard.ledger.load import Facts, Load
 from regard.recipe.load import load
+from regard.tasks.kinds import task_class
 from regard.training.sample import look
 from regard.training.step_timing import on_stage
 from regard.training.synthetic_data import Pages, made_up
@@ -36,7 +37,7 @@ def staged(tmp_path):
     """Rehearse a recipe; texts are even, so that nothing is padding."""
 
     def put_on(recipe, *, length=19, vocabulary=293, even=True):
-        length = recipe.text.max_length if recipe.task in WINDOWS else length
+        length = recipe.text.max_length if task_class(recipe).windows else length
         return stage_of(made_up(recipe, Pages(vocabulary, length, even), tmp_path))
 
     return put_on
@@ -65,7 +66,7 @@ def stage_of(prepared):
     stepper, state = on_stage(task.recipe, prepared)
     batch = task.batch(stepper.store, stepper.stream[0], (1,))
     facts = observed(state.model, task.tokenizer.size)
-    return Stage(stepper, state, batch, facts, load_of_batch(task.recipe, batch))
+    return Stage(stepper, state, batch, facts, task.load(batch))
 
 
 @pytest.fixture

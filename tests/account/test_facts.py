@@ -3,17 +3,11 @@
 import numpy as np
 import pytest
 
-from regard.account.facts import (
-    Load,
-    Sentences,
-    default_length,
-    distinct,
-    load_of,
-    told_lengths,
-    unread,
-)
-from regard.account.ledger import Seq
+from regard.account.facts import load_of, told_lengths, unread
+from regard.ledger.entry import Seq
+from regard.ledger.load import Load, Sentences, distinct
 from regard.recipe.load import load
+from regard.tasks.kinds import task_class
 
 
 @pytest.mark.parametrize(
@@ -30,7 +24,7 @@ from regard.recipe.load import load
 )
 def test_documents_are_long_and_summaries_short(name, sets, length, written):
     recipe = load(name, sets)
-    assert default_length(recipe) == length
+    assert task_class(recipe).typical_length(recipe) == length
     assert load_of(recipe).written == written
 
 

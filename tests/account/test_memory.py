@@ -3,10 +3,11 @@
 import pytest
 from torch.profiler import ProfilerActivity, profile
 
-from regard.account.facts import Facts, Load, facts_of, load_of
+from regard.account.facts import facts_of, load_of
 from regard.account.fit import fit, gib, needed
 from regard.account.memory import memory
 from regard.account.plan import ledger_of
+from regard.ledger.load import Facts, Load
 from regard.recipe.load import load
 
 WITHIN = 0.1

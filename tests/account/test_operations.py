@@ -7,7 +7,7 @@ import pytest
 from regard.account.facts import facts_of
 from regard.account.operations import attention_shares, operations
 from regard.account.parameters import count
-from regard.account.plan import PLANS, ledger_of
+from regard.account.plan import ledger_of
 from regard.layers.tap import Tap, listen
 from regard.recipe.load import load
 from regard.recipe.shipped import shipped
@@ -139,8 +139,8 @@ def test_they_do_so_in_every_task(toy, staged, products, task, sets):
 @pytest.mark.parametrize("name", shipped())
 def test_the_formulas_equal_the_count_for_every_shipped_recipe(staged, products, name):
     recipe = load(name)
-    if recipe.task not in PLANS:
-        pytest.skip(f"task {recipe.task} has no account yet")
+    if recipe.task == "document-vectors":
+        pytest.skip("document-vectors has no account yet")
     small = ["training.batch_tokens=61", "training.shards=1", "text.vocabulary=293"]
     small += ["text.max_length=23"] if recipe.task != "classification" else []
     small += ["model.start={}"] if recipe.model.start.run else []  # no such run here to begin from
@@ -162,7 +162,7 @@ def test_shards_take_as_many_passes_and_one_move(toy):
 
 
 def load_of_rows(rows):
-    from regard.account.facts import Load
+    from regard.ledger.load import Load
 
     return Load(rows, 7, written=5)
 

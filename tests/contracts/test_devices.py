@@ -12,7 +12,7 @@ from regard.device import device_of
 from regard.errors import UsageError
 from regard.recipe.load import load
 from regard.run import Run, seal, write_recipe
-from regard.tasks.from_recipe import TASKS
+from regard.tasks.kinds import KINDS
 from regard.training.step_timing import on_stage
 from regard.training.synthetic_data import Pages, made_up
 from regard.training.train import train
@@ -22,7 +22,7 @@ NEEDS = {"document-vectors": ["model.depth=0", "training.optimizer={kind='sgd'}"
 """What a task does not take from the small recipe of all."""
 ASKED = {"sentence-pair": "{}\t{}", "masked-pretraining": "[MASK] {}", "denoising": "[MASK] {}"}
 CASES = [
-    *((task, "") for task in TASKS),
+    *((task, "") for task in KINDS),
     ("translation", "model.copying=true training.coverage=0.1 decoding.coverage=0.2"),
     ("translation", "training.consistency=1.0 model.position={kind='relative',buckets=8}"),
     ("translation", "model.mixer={kind='recurrent'} decoding.method='sample' decoding.top_p=0.9"),

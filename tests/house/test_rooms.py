@@ -15,18 +15,21 @@ MAY_IMPORT = {
     "text": set(),
     "data": {"text"},
     "models": {"layers"},
-    "tasks": {"data", "text", "models", "decoding", "recipe"},
+    "ledger": {"recipe"},
+    "tasks": {"data", "text", "models", "decoding", "recipe", "ledger"},
     "run": {"recipe", "text", "models", "tasks"},
     "training": {  # docs/decisions
-        *("run", "tasks", "data", "recipe", "account", "layers.dropout", "report.card"),
+        *("run", "tasks", "data", "recipe", "ledger", "account", "layers.dropout", "report.card"),
     },
     "inference": {"run", "tasks", "data", "decoding"},
     "draw": set(),
     "explain": {  # of the tasks only what they say about their answers
         *("draw", "inference", "run", "layers", "data.batch", "text.tokenizer", "tasks.question"),
     },
-    "report": {"draw", "explain", "inference", "account", "run", "tasks", "models", "recipe"},
-    "account": {"recipe", "models", "layers"},
+    "report": {
+        *("draw", "explain", "inference", "account", "ledger", "run", "tasks", "models", "recipe"),
+    },
+    "account": {"recipe", "models", "layers", "ledger", "tasks"},
     "claims": {  # anything below it but training's insides; train and its schedule as users call them
         *("recipe", "text", "data", "layers", "decoding", "models", "tasks", "run", "inference"),
         *(
@@ -39,7 +42,7 @@ MAY_IMPORT = {
             "training.schedule",
         ),
     },
-    "interop": {"run", "recipe", "models", "text", "report.imported_card"},
+    "interop": {"run", "recipe", "models", "text", "tasks", "report.imported_card"},
     "serve": {"inference", "explain", "run"},
     "studio": {"serve", "explain", "account", "run", "recipe"},
 }

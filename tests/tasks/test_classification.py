@@ -9,7 +9,7 @@ from regard.errors import DataError, UsageError
 from regard.layers.dropout import keyed
 from regard.models.adversarial import entering, pushed, pushes
 from regard.recipe.load import make
-from regard.tasks.from_recipe import make_task, make_tokenizer
+from regard.tasks.kinds import make_task, make_tokenizer
 from regard.text import special
 
 TEXTS = [("a good film", "good"), ("a bad film", "bad"), ("so very bad", "bad")] * 7
@@ -38,9 +38,9 @@ def task_for(examples=TEXTS, **tables):
         **tables,
     }
     recipe = make(settings)
-    from regard.tasks.from_recipe import TASKS
+    from regard.tasks.kinds import KINDS
 
-    recipe = TASKS["classification"].complete(recipe, lambda: iter(examples))
+    recipe = KINDS["classification"].task.complete(recipe, lambda: iter(examples))
     return make_task(recipe, make_tokenizer(recipe, lambda: iter([*examples, (LONG, "good")])))
 
 

@@ -7,7 +7,8 @@ from torch.testing import assert_close
 
 from regard.data.store import Store
 from regard.recipe.load import make
-from regard.tasks.from_recipe import examples, make_task, make_tokenizer
+from regard.tasks.examples import examples
+from regard.tasks.kinds import make_task, make_tokenizer
 from regard.tasks.pretraining.document_pretraining import FREQUENT, asked_for, keep
 from regard.text import special
 from regard.training.train import train

@@ -12,7 +12,8 @@ from regard.data.store import Store
 from regard.errors import RecipeError, UsageError
 from regard.recipe.load import make
 from regard.run import Run
-from regard.tasks.from_recipe import examples, make_task, make_tokenizer
+from regard.tasks.examples import examples
+from regard.tasks.kinds import make_task, make_tokenizer
 from regard.tasks.pretraining.document_vectors import OTHERS, Runs
 from regard.training.train import train
 

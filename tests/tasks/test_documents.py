@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.recipe.load import make
-from regard.tasks.from_recipe import make_task
+from regard.tasks.kinds import make_task
 from regard.tasks.labelling.documents import encode_documents, head_tail_of_document, joined, parts
 from regard.text.special import CLS, SEP
 from regard.text.train import train_tokenizer

@@ -10,7 +10,8 @@ from torch.testing import assert_close
 from regard.data.store import Store
 from regard.errors import DataError, RecipeError, UsageError
 from regard.recipe.load import make
-from regard.tasks.from_recipe import examples, make_task, make_tokenizer
+from regard.tasks.examples import examples
+from regard.tasks.kinds import make_task, make_tokenizer
 from regard.text import special
 
 TEXT = "the cat sat on the mat.\n\nthe dog sat on the log; and so on, and so on.\n" * 7

@@ -11,7 +11,7 @@ import torch
 from regard.data.store import Store
 from regard.errors import UsageError
 from regard.recipe.load import make
-from regard.tasks.from_recipe import make_task
+from regard.tasks.kinds import make_task
 from regard.tasks.pretraining.fill_masks import encode_with_masks
 from regard.tasks.pretraining.objectives import REPLACED_WEIGHT
 from regard.tasks.pretraining.rows import rows_of

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from regard.errors import UsageError
 from regard.recipe.load import make
-from regard.tasks.from_recipe import TASKS, make_task, make_tokenizer
+from regard.tasks.kinds import KINDS, make_task, make_tokenizer
 from regard.text import special
 
 WORDS = [chr(ord("b") + n) * 2 for n in range(23)]
@@ -30,7 +30,7 @@ def task_for(examples=PAIRS, *, longest=13, segments=2, **tables):
         **tables.pop("text", {}),
     }
     recipe = make({"task": "sentence-pair", "data": data, "text": text, "model": model, **tables})
-    recipe = TASKS["sentence-pair"].complete(recipe, lambda: iter(examples))
+    recipe = KINDS["sentence-pair"].task.complete(recipe, lambda: iter(examples))
     every = [*examples, (" ".join(WORDS), "x", "near")]
     return make_task(recipe, make_tokenizer(recipe, lambda: iter(every)))
 

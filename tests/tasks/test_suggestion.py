@@ -4,7 +4,8 @@ import pytest
 
 from regard.errors import DataError
 from regard.recipe.load import make
-from regard.tasks.suggest.suggestion import CHOOSE, suggest
+from regard.tasks.kinds import KINDS
+from regard.tasks.suggest.suggestion import suggest
 from regard.tasks.transfer import Origin
 
 
@@ -96,7 +97,7 @@ CARRIES_NONE = ("document-vectors",)  # learns what enters a body
 OTHER_DATA = ("retrieval", "denoising")
 
 
-@pytest.mark.parametrize("task", [t for t in CHOOSE if t not in (*CARRIES_NONE, *OTHER_DATA)])
+@pytest.mark.parametrize("task", [t for t in KINDS if t not in (*CARRIES_NONE, *OTHER_DATA)])
 @pytest.mark.parametrize("begun", ["masked-pretraining", "language-modelling", "summarization"])
 def test_what_begins_from_a_run_takes_its_pieces_and_its_shape(tmp_path, task, begun):
     recipe, reasons = suggest(task, write(tmp_path, task), origin(begun))

@@ -8,7 +8,7 @@ from torch.testing import assert_close
 from regard.errors import UsageError
 from regard.models.copying import looked_again, mixture
 from regard.recipe.load import make
-from regard.tasks.from_recipe import TASKS, make_task, make_tokenizer
+from regard.tasks.kinds import KINDS, make_task, make_tokenizer
 from regard.tasks.writing.copied import copied_shares
 from regard.tasks.writing.pairs import shift
 from regard.text import special
@@ -47,7 +47,7 @@ def task_for(kind="summarization", **tables):
         }
     )
     given = PAIRS if kind != "denoising" else [pair[:1] for pair in PAIRS]
-    recipe = TASKS[kind].complete(recipe, lambda: iter(given))
+    recipe = KINDS[kind].task.complete(recipe, lambda: iter(given))
     return make_task(recipe, make_tokenizer(recipe, lambda: iter(given)))
 
 

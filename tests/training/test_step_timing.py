@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from regard.account.facts import Load, facts_of, load_of
+from regard.account.facts import facts_of, load_of
 from regard.data.windows import Windows
+from regard.ledger.load import Load
 from regard.recipe.load import load
 from regard.training import step_timing as stage
 from regard.training.step_timing import (

@@ -7,9 +7,9 @@ changes nothing but the rounding.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from regard.account.facts import Facts, Load
 from regard.account.memory import memory
 from regard.account.plan import ledger_of
+from regard.ledger.load import Facts, Load
 from regard.recipe.model import AttentionSettings
 from regard.recipe.recipe import Recipe
 

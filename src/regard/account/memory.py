@@ -12,7 +12,7 @@ them. The program itself (Python, torch) comes on top, a few hundred MB, and is 
 from collections import Counter
 from typing import NamedTuple
 
-from regard.account.ledger import FLOAT, Ledger
+from regard.ledger.entry import FLOAT, Ledger
 from regard.recipe.recipe import Recipe
 from regard.recipe.training import MuonSettings, SgdSettings
 

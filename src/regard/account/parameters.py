@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
-from regard.account.facts import Facts, load_of
-from regard.account.ledger import Ledger, by_part
+from regard.account.facts import load_of
 from regard.account.plan import ledger_of
+from regard.ledger.entry import Ledger, by_part
+from regard.ledger.load import Facts
 from regard.recipe.recipe import Recipe
 
 

@@ -2,11 +2,12 @@
 
 from typing import Any, NamedTuple
 
-from regard.account.facts import Facts, Load, facts_of, load_of
+from regard.account.facts import facts_of, load_of
 from regard.account.memory import Memory, memory
 from regard.account.operations import Operations, attention_shares, operations
 from regard.account.parameters import Parameters, count
 from regard.account.plan import ledger_of
+from regard.ledger.load import Facts, Load
 from regard.recipe.recipe import Recipe
 
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)

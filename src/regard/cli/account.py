@@ -13,8 +13,8 @@ from regard.cli.verbs import put
 from regard.errors import RegardError, UsageError
 
 if TYPE_CHECKING:
-    from regard.account.facts import Facts, Load
     from regard.account.time import Pace
+    from regard.ledger.load import Facts, Load
     from regard.recipe.recipe import Recipe
 
 
@@ -200,8 +200,8 @@ def _found(
     source: str, sets: list[str], wanted: Wanted
 ) -> tuple["Recipe", "Facts", "Load", "Pace | None"]:
     """Open a recipe or a run, and find out what it settles, its batches and how fast it goes."""
-    from regard.account.facts import load_of
-    from regard.account.plan import refuse_unplanned
+    from regard.account.facts import facts_of, load_of
+    from regard.account.plan import ledger_of
     from regard.recipe.load import load
 
     if (Path(source) / "regard.json").is_file():
@@ -214,11 +214,10 @@ def _found(
         from regard.run import Run
 
         run = Run(Path(source))
-        refuse_unplanned(run.recipe)
         own = load_of(run.recipe, wanted.length)
         return run.recipe, facts_of_run(run), own, pace_of_run(run)
     recipe = load(source, sets)
-    refuse_unplanned(recipe)  # before anything is read or timed
+    ledger_of(recipe, facts_of(recipe), load_of(recipe))  # refused before anything is read
     return _rehearsed(recipe, wanted)
 
 

@@ -37,7 +37,7 @@ def check(
     from regard.data.check import check as check_data
     from regard.data.record import Request
     from regard.recipe.load import load
-    from regard.tasks.from_recipe import TASKS
+    from regard.tasks.kinds import task_class
 
     settings = load(recipe, sets)
     data = settings.data
@@ -47,7 +47,7 @@ def check(
             "Check the recipe that you want to train by.",
         )
     splits = {"train": data.train, "valid": data.valid, "test": data.test}
-    task = TASKS[settings.task]
+    task = task_class(settings)
     long = data.format == "whole" or task.long_texts
     labelling = LabelChecks(data.scores, partial(task.refusal, settings))
     report = task.check(settings) or check_data(

@@ -35,7 +35,7 @@ def import_(
     """
     from regard.interop.take import import_folder
     from regard.report.imported import write_report
-    from regard.report.imported_card import ASKED
+    from regard.tasks.kinds import kind_of
 
     made = import_folder(folder, run, task=task, look=write_report)
     facts = made.metrics["imported"]
@@ -50,4 +50,4 @@ def import_(
             + (f"; left out: {left}" if left else "")
         )
     )
-    print_text(f'next: regard predict {run} "{ASKED[made.recipe.task]}"')
+    print_text(f'next: regard predict {run} "{kind_of(made.recipe).example}"')

@@ -43,12 +43,13 @@ def init(
     from regard.recipe.load import rebased
     from regard.recipe.recipe import Recipe
     from regard.run import Run
-    from regard.tasks.suggest.suggestion import CHOOSE, suggest
+    from regard.tasks.kinds import KINDS
+    from regard.tasks.suggest.suggestion import suggest
     from regard.tasks.transfer import Origin
 
-    if task not in CHOOSE:
+    if task not in KINDS:
         raise UsageError(
-            f"there is no task {task!r}; the tasks are {', '.join(CHOOSE)}.", "Name one of them."
+            f"there is no task {task!r}; the tasks are {', '.join(KINDS)}.", "Name one of them."
         )
     if out.exists():
         raise UsageError(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.run import Run
-from regard.tasks.from_recipe import examples, read_examples
+from regard.tasks.examples import examples, read_examples
 from regard.tasks.task import Answered, Measured
 
 ASKED_AT_ONCE = 512  # texts held in memory while a file is answered

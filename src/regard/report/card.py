@@ -5,32 +5,20 @@ from typing import Any
 
 from regard.recipe.recipe import Recipe
 from regard.run import told_beginning
+from regard.tasks.kinds import kind_of
 from regard.tasks.scores import lasted, shown, told_alone
-
-TAGS = {
-    "translation": "translation",
-    "language-modelling": "text-generation",
-    "masked-pretraining": "fill-mask",
-    "document-pretraining": "feature-extraction",
-    "document-vectors": "feature-extraction",
-    "classification": "text-classification",
-    "sentence-pair": "text-classification",
-    "summarization": "summarization",
-    "denoising": "text2text-generation",
-    "retrieval": "sentence-similarity",
-}
 
 
 def model_card(recipe: Recipe, metrics: dict[str, Any], *, baseline: str) -> str:
     """Return the README.md of a run, with the front matter that model hubs read."""
-    training = metrics["training"]
+    training, kind = metrics["training"], kind_of(recipe)
     split = "test" if "test" in metrics else "valid"
     languages = "".join(f"\n  - {language}" for language in recipe.data.languages)
     front = [
         "---",
         *([f"language:{languages}"] if languages else []),
         "library_name: regard",
-        f"pipeline_tag: {TAGS[recipe.task]}",
+        f"pipeline_tag: {kind.pipeline_tag}",
         "tags:\n  - regard",
         f"metrics:{''.join(f'{chr(10)}  - {n}' for n in metrics[split]['signature'])}",
         "---",
@@ -56,12 +44,12 @@ The baseline is {baseline}.
 ## Use
 
 ```
-regard predict RUN "a text"
+regard predict RUN "{kind.example}"
 ```
 ```python
 import regard
 model = regard.load("RUN")
-model.predict("a text")
+model.predict("{kind.example}")
 ```
 
 ## Made of

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 
 from regard import __version__
-from regard.account.facts import Facts
 from regard.account.fit import gib
 from regard.account.layers import Size, crossovers, curves, side_by_side
 from regard.account.observed import observed
-from regard.account.plan import PLANS
 from regard.account.summary import Account, account
 from regard.account.time import Pace, forecast, told
 from regard.draw.chart import Line, line_chart
 from regard.draw.frame import page
 from regard.draw.markup import tag, text
+from regard.errors import UsageError
+from regard.ledger.load import Facts
 from regard.recipe.recipe import Recipe
 from regard.run import Run
 
@@ -37,9 +37,10 @@ def pace_of_run(run: Run) -> Pace | None:
 
 def run_facts(run: Run) -> list[tuple[str, str]]:
     """Give what a report says of a run's cost; nothing for a task without an account."""
-    if run.recipe.task not in PLANS:
+    try:
+        found = account(run.recipe, facts_of_run(run))
+    except UsageError:  # a task without an account
         return []
-    found = account(run.recipe, facts_of_run(run))
     parts = ", ".join(f"{part} {number:,}" for part, number in found.parameters.parts.items())
     flops, memory = found.operations, found.memory
     length = found.load.length

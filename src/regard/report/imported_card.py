@@ -4,18 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from regard.recipe.recipe import Recipe
-
-TAGS = {"retrieval": "sentence-similarity", "masked-pretraining": "fill-mask"}
-ASKED = {"retrieval": "a text", "masked-pretraining": "A [MASK] of bread."}
-"""What a run of each task may be asked, for a first try."""
+from regard.tasks.kinds import kind_of
 
 
 def imported_card(recipe: Recipe, facts: Mapping[str, Any]) -> str:
     """Return the README.md of an imported run, with the front matter that model hubs read."""
-    asked = ASKED[recipe.task]
+    kind = kind_of(recipe)
     return f"""---
 library_name: regard
-pipeline_tag: {TAGS[recipe.task]}
+pipeline_tag: {kind.pipeline_tag}
 tags:
   - regard
 ---
@@ -31,12 +28,12 @@ and what it was trained on are told where it came from.
 ## Use
 
 ```
-regard predict RUN "{asked}"
+regard predict RUN "{kind.example}"
 ```
 ```python
 import regard
 model = regard.load("RUN")
-model.predict("{asked}")
+model.predict("{kind.example}")
 ```
 
 To carry its body into a recipe of your own:

@@ -29,9 +29,10 @@ from regard.explain.documents import (
 from regard.explain.trace import Trace, trace
 from regard.files import write_whole
 from regard.report.costs import run_facts
-from regard.report.sample_captions import WRITTEN_WORDS, novelty_facts
+from regard.report.sample_captions import novelty_facts
 from regard.report.searches import searches_of
 from regard.run import REPORT, Run, seal, told_beginning
+from regard.tasks.kinds import kind_of
 from regard.tasks.scores import lasted, scale
 
 NAMES = {
@@ -45,34 +46,6 @@ NAMES = {
 }
 MOST_DRAWN = 40  # words on a side of the drawn map
 MOST_BASELINE_LETTERS = 48
-LABEL_WORDS = SampleWords("Text", "Label", "Answer", "Held-out examples, the first ones.")
-SAMPLE_WORDS = {
-    **WRITTEN_WORDS,
-    "language-modelling": SampleWords(
-        "Beginning",
-        "How it went on",
-        "How the model goes on",
-        "Held-out text. A model is not to repeat it: it is to go on as such texts do.",
-    ),
-    "document-pretraining": SampleWords(
-        "One part",
-        "Words asked for in another part",
-        "Words that the part makes likelier",
-        "Held-out documents, the first ones.",
-    ),
-    "document-vectors": SampleWords(
-        "First half",
-        "Second half",
-        "Words whose vectors come nearest to the first half's",
-        "Held-out documents, the first ones.",
-    ),
-    "masked-pretraining": SampleWords(
-        "Masked",
-        "As it was written",
-        "As the model filled it",
-        "Held-out text. Marked: where the model's words are not the writer's.",
-    ),
-}
 
 
 def write_report(run: Run) -> None:
@@ -83,7 +56,7 @@ def write_report(run: Run) -> None:
 
 def report_data(run: Run) -> ReportData:
     """Gather what the page says."""
-    training = run.metrics["training"]
+    training, captions = run.metrics["training"], kind_of(run.recipe).captions
     return ReportData(
         title=run.folder.name,
         summary=_summary(run),
@@ -92,8 +65,8 @@ def report_data(run: Run) -> ReportData:
         panels=_panels(run),
         confusion=_confusion(run),
         searches=searches_of(run),
-        samples=[] if run.recipe.task == "retrieval" else _samples(run),
-        sample_words=SAMPLE_WORDS.get(run.recipe.task, LABEL_WORDS),
+        samples=_samples(run) if captions else [],
+        sample_words=SampleWords(*captions) if captions else SampleWords(),
         attention=_attention(run),
         document=_document(run),
         data=[

@@ -1,25 +1,8 @@
-"""What a report says of answers that were written from a document."""
+"""What a report says of summaries beside their documents."""
 
 from typing import Any
 
-from regard.draw.page import Fact, SampleWords
-
-WRITTEN_WORDS = {
-    "translation": SampleWords(),
-    "summarization": SampleWords(
-        "Document",
-        "Reference",
-        "Summary",
-        "Held-out documents, cut here. The reference is one good summary among many. Where the "
-        "model can copy, words of its summary are the darker the more of them was copied.",
-    ),
-    "denoising": SampleWords(
-        "Document with gaps",
-        "As it was written",
-        "As the model wrote it",
-        "Held-out documents. Marked: where the model's words are not the writer's.",
-    ),
-}
+from regard.draw.page import Fact
 
 
 def novelty_facts(details: dict[str, Any]) -> list[Fact]:

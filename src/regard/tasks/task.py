@@ -6,9 +6,11 @@ answers are measured. The loop knows none of it.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
+import torch
+from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -19,10 +21,14 @@ from regard.data.source import RecordReader, scan
 from regard.data.split import describe_missing_group
 from regard.data.store import Store
 from regard.data.stream import AnyStream, Stream
+from regard.device import device_of
 from regard.errors import DataError, UsageError
+from regard.ledger.entry import Ledger
+from regard.ledger.load import DOCUMENT, TYPICAL, Facts, Load
 from regard.recipe.recipe import Recipe
 from regard.tasks.losses import Loss
 from regard.tasks.question import AnsweredBatch, Inquiry, Question, TextAttention
+from regard.tasks.suggest.survey import Seen, survey
 from regard.text import special
 from regard.text.tokenizer import Tokenizer
 
@@ -81,7 +87,11 @@ class Answered(NamedTuple):
     """What a text became, where the answer is no text."""
 
 
-class Task(ABC):
+ModelT = TypeVar("ModelT", bound=nn.Module)
+"""The model that a task trains and asks."""
+
+
+class Task(ABC, Generic[ModelT]):
     """What an answer is.
 
     Args:
@@ -98,15 +108,22 @@ class Task(ABC):
     """The metric that chooses the best model."""
     baseline: str
     """What the plain baseline is, in words that follow "the baseline is"."""
-    writes_target = False
+    has_labels: ClassVar[bool] = False
+    """Whether the last field is a label or a score."""
+    writes: ClassVar[bool] = False
+    """Whether answers are written token by token."""
+    writes_target: ClassVar[bool] = False
     """Whether a second text is written from the first, by an encoder and a decoder."""
-    continues_text = False
-    has_labels = False
-    corpus_metric = False
-    """Whether the metric is of all answers together (BLEU), not a mean over examples."""
-    long_texts = False
+    continues_text: ClassVar[bool] = False
+    queries: ClassVar[bool] = False
+    """Whether queries are compared with documents."""
+    windows: ClassVar[bool] = False
+    """Whether windows of ``text.max_length`` tokens are read, whatever the texts are."""
+    long_texts: ClassVar[bool] = False
     """Whether documents of any length are expected."""
-    pruning_examples = 400
+    corpus_metric: ClassVar[bool] = False
+    """Whether the metric is of all answers together (BLEU), not a mean over examples."""
+    pruning_examples: ClassVar[int] = 400
     """How many examples each pruned model is measured on by ``regard heads``."""
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
@@ -116,6 +133,21 @@ class Task(ABC):
     def complete(cls, recipe: Recipe, source: Examples) -> Recipe:
         """Write into the recipe what only the training examples can say, such as the labels."""
         return recipe
+
+    @classmethod
+    def survey(cls, files: Sequence[str]) -> Seen:
+        """Count the examples in files that no recipe describes yet, and their words."""
+        return survey(files, expected=cls.fields)
+
+    @classmethod
+    def complete_without_data(cls, recipe: Recipe) -> Recipe:
+        """Fill in what only the data could say, where there is none to read."""
+        return recipe
+
+    @classmethod
+    def synthetic_fields(cls, recipe: Recipe, number: int) -> Texts:
+        """Return what may stand behind the texts of the example of this number."""
+        return ()
 
     @classmethod
     def records(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Found]:
@@ -156,6 +188,44 @@ class Task(ABC):
         """Say what is wrong with an example that could be read, and the remedy; None if nothing."""
         return None
 
+    @classmethod
+    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
+        """Enter what one shard of a training step computes and keeps, part by part."""
+        raise UsageError(
+            f'the account of task "{recipe.task}" is not written yet.',
+            "Ask for the account of another task.",
+        )
+
+    @classmethod
+    def typical_length(cls, recipe: Recipe) -> int:
+        """Return how long texts are expected to be, in tokens.
+
+        Windows are as long as they may be. Documents are what is read as such, and what is
+        expected to be too long to be read whole.
+        """
+        longest = recipe.text.max_length
+        if cls.windows:
+            return longest
+        documents = cls.long_texts or recipe.text.overlong in ("head-tail", "windows")
+        documents = documents or recipe.model.documents.read == "sentences"
+        return min(longest, DOCUMENT if documents else TYPICAL)
+
+    @classmethod
+    def answer_length(cls, recipe: Recipe, length: int) -> int:
+        """Return how long an answer to a text of ``length`` tokens is."""
+        return length
+
+    @classmethod
+    def typical_load(cls, recipe: Recipe, length: int) -> Load:
+        """Say what one shard of a step holds, of texts with ``length`` tokens."""
+        return Load(
+            rows_of_shard(recipe, length), length, written=cls.answer_length(recipe, length)
+        )
+
+    @abstractmethod
+    def load(self, batch: Batch) -> Load:
+        """Say what a batch holds, as the account counts it."""
+
     @property
     def longest(self) -> int | None:
         """The most ids an example's field may have in the store; None for any number."""
@@ -175,17 +245,17 @@ class Task(ABC):
         """Learn from the training examples what a plain baseline needs; it is kept in the run."""
         return {}
 
-    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:  # noqa: B027 - may do nothing
+    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         """Take up a baseline that was learned before."""
 
     @abstractmethod
-    def build(self) -> nn.Module:
+    def build(self) -> ModelT:
         """Build the model, its parameters drawn from torch's generator."""
 
-    def begin(self, model: Any, store: Store) -> None:  # noqa: ANN401, B027 - may do nothing
+    def begin(self, model: ModelT, store: Store) -> None:
         """Let what the training examples show shape the model before its first step."""
 
-    def end(self, model: Any) -> None:  # noqa: ANN401, B027 - may do nothing
+    def end(self, model: ModelT) -> None:
         """Leave in the model what is to be kept, after its last step."""
 
     @abstractmethod
@@ -226,7 +296,7 @@ class Task(ABC):
 
     def answer_batch(
         self,
-        model: Any,  # noqa: ANN401
+        model: ModelT,
         text: str,
         target: str | None = None,
         *,
@@ -241,7 +311,7 @@ class Task(ABC):
 
     def question(
         self,
-        model: Any,  # noqa: ANN401
+        model: ModelT,
         text: str,
         target: str | None = None,
         *,
@@ -281,21 +351,21 @@ class Task(ABC):
             )
         return inquiry
 
-    def _answer_batch(self, model: Any, inquiry: Inquiry) -> AnsweredBatch:  # noqa: ANN401
+    def _answer_batch(self, model: ModelT, inquiry: Inquiry) -> AnsweredBatch:
         try:
             answer = self.answer(model, [inquiry.text], quick=True, cut=True)[0].text
         except UsageError:  # it asks nothing, such as one without a mask, but can still be read
             answer = ""
         return AnsweredBatch(answer, self.asked(inquiry.text))
 
-    def _question(self, model: Any, inquiry: Inquiry) -> Question:  # noqa: ANN401
+    def _question(self, model: ModelT, inquiry: Inquiry) -> Question:
         raise UsageError(
             f"an attribution needs a number to explain. A run of {self.recipe.task} with this "
             "objective gives none for a text.",
             "Show its attention weights instead: --reading weights.",
         )
 
-    def text_attention(self, model: Any, text: str) -> TextAttention | None:  # noqa: ANN401
+    def text_attention(self, model: ModelT, text: str) -> TextAttention | None:
         """Record the attention of hops or sentences over a text; None for a model without them."""
         return None
 
@@ -309,20 +379,36 @@ class Task(ABC):
         return [tuple(list(f)[:most] for f in row) for row in self.encode(list(examples))]
 
     @abstractmethod
-    def loss(self, model: Any, batch: Batch) -> Loss:  # noqa: ANN401
+    def loss(self, model: ModelT, batch: Batch) -> Loss:
         """Say what a batch loses."""
 
     @abstractmethod
-    def states(self, model: Any, batch: Batch) -> Tensor:  # noqa: ANN401
+    def states(self, model: ModelT, batch: Batch) -> Tensor:
         """Run the model over a batch, for whoever listens to its taps."""
 
-    def vectors(self, model: Any, texts: Sequence[str]) -> Tensor:  # noqa: ANN401
-        """Give a vector for each text: the mean of its last states, unless a task has better."""
-        from regard.tasks.vectors import body_vectors
+    @torch.inference_mode()
+    def vectors(self, model: ModelT, texts: Sequence[str]) -> Float[Tensor, "text feature"]:
+        """Give a vector for each text, 0 for a blank one: the mean of its body's last states."""
+        body = getattr(model, "body", None)
+        if not isinstance(body, nn.Module):
+            raise UsageError(
+                f"only a model with a body gives vectors. A run of {self.recipe.task} has none.",
+                "Train a run of a task whose model only reads, such as retrieval.",
+            )
+        model.eval()
+        found: list[Tensor] = []
+        hook = body.register_forward_hook(lambda _body, _given, states: found.append(states))
+        try:
+            for text in texts:
+                if text.strip():
+                    self.states(model, self.asked(text).to(device_of(model)))
+                else:
+                    found.append(torch.zeros(1, 1, self.recipe.model.width))
+        finally:
+            hook.remove()
+        return torch.stack([states[0].float().mean(dim=0).cpu() for states in found])
 
-        return body_vectors(self, model, texts)
-
-    def answer_with(self, other: "Task", model: Any) -> None:  # noqa: ANN401
+    def answer_with(self, other: "Task[Any]", model: nn.Module) -> None:
         """Let another run's model answer as well, where answers can be joined."""
         raise UsageError(
             f'runs answer together where the answer is a label. The task is "{self.recipe.task}".',
@@ -332,7 +418,7 @@ class Task(ABC):
     @abstractmethod
     def measure(
         self,
-        model: Any,  # noqa: ANN401
+        model: ModelT,
         examples: Sequence[tuple[str, ...]],
         *,
         quick: bool,
@@ -342,10 +428,16 @@ class Task(ABC):
     @abstractmethod
     def answer(
         self,
-        model: Any,  # noqa: ANN401
+        model: ModelT,
         texts: Sequence[str],
         *,
         quick: bool = False,
         cut: bool = False,
     ) -> list[Answered]:
         """Answer each text; one that is too long is refused, or shortened if ``cut``."""
+
+
+def rows_of_shard(recipe: Recipe, length: int) -> int:
+    """Return how many texts of ``length`` tokens one shard of a step holds, at least one."""
+    rows = max(1, recipe.training.batch_tokens // length)
+    return max(1, rows // recipe.training.shards)

@@ -1,12 +1,7 @@
-"""Texts to vectors, whatever task a model was trained for.
-
-A searcher has vectors of its own. From any other model with a body, a text's vector is the mean of
-the body's last states over all that it read, special tokens included.
-"""
+"""Rows of tokens to vectors: likes together, several rows of one text as their mean."""
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import torch
@@ -15,8 +10,6 @@ from torch import Tensor, nn
 
 from regard.data.batch import cut_batches, pad
 from regard.device import device_of
-from regard.errors import UsageError
-from regard.tasks.task import Task
 from regard.text import special
 
 READ_AT_ONCE = 8192  # tokens side by side
@@ -42,26 +35,3 @@ def read_rows(
             owners = torch.tensor([text for text, _ in some])
             total.index_add_(0, owners, model(ids, lengths=counts).float().cpu())
     return torch.nn.functional.normalize(total, dim=-1)
-
-
-@torch.inference_mode()
-def body_vectors(task: Task, model: Any, texts: Sequence[str]) -> Float[Tensor, "text width"]:  # noqa: ANN401
-    """Give the mean of the body's last states for each text; 0 for a blank one."""
-    body = getattr(model, "body", None)
-    if not isinstance(body, nn.Module):
-        raise UsageError(
-            f"only a model with a body gives vectors. A run of {task.recipe.task} has none.",
-            "Train a run of retrieval, classification, masked-pretraining or language-modelling.",
-        )
-    model.eval()
-    heard: list[Tensor] = []
-    hook = body.register_forward_hook(lambda _body, _given, states: heard.append(states))
-    try:
-        for text in texts:
-            if text.strip():
-                task.states(model, task.asked(text).to(device_of(model)))
-            else:
-                heard.append(torch.zeros(1, 1, task.recipe.model.width))
-    finally:
-        hook.remove()
-    return torch.stack([states[0].float().mean(dim=0).cpu() for states in heard])

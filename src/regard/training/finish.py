@@ -11,13 +11,13 @@ from torch import Tensor
 
 from regard import run as folders
 from regard.account.observed import observed
-from regard.account.plan import PLANS
 from regard.account.summary import account
 from regard.device import device_of
+from regard.errors import UsageError
 from regard.files import write_whole
 from regard.recipe.recipe import Recipe
 from regard.report.card import model_card
-from regard.tasks.from_recipe import examples, first
+from regard.tasks.examples import examples, first
 from regard.tasks.task import Measured, Texts
 from regard.training import checkpoint
 from regard.training.journal import Journal
@@ -66,9 +66,10 @@ def finish(
 def _account(prepared: Prepared, state: State) -> dict[str, Any]:
     """Say what the run costs by formula, where its task has an account."""
     recipe, size = prepared.task.recipe, prepared.task.tokenizer.size
-    if recipe.task not in PLANS:
+    try:
+        found = account(recipe, observed(state.model, size)).as_json()
+    except UsageError:  # a task without an account
         return {}
-    found = account(recipe, observed(state.model, size)).as_json()
     return {"account": {name: found[name] for name in ("parameters", "flops", "memory", "length")}}
 
 

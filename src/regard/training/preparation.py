@@ -1,14 +1,15 @@
 """Before the first step: the data read, the tokenizer trained or taken, the ids stored."""
 
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from regard.data.store import Store
 from regard.data.stream import AnyStream
 from regard.errors import DataError
 from regard.files import cache_folder
 from regard.recipe.recipe import Recipe
-from regard.tasks.from_recipe import TASKS, examples, first, make_task, make_tokenizer
+from regard.tasks.examples import examples, first
+from regard.tasks.kinds import make_task, make_tokenizer, task_class
 from regard.tasks.task import Examples, Task, Texts
 from regard.training.start import Source
 from regard.training.watcher import Watcher
@@ -19,7 +20,7 @@ MOST_VALID, MOST_TEST = 2000, 20_000  # examples measured on while training, and
 class Prepared(NamedTuple):
     """Data and task, ready to train on."""
 
-    task: Task
+    task: Task[Any]
     store: Store
     stream: AnyStream
     source: Examples
@@ -30,7 +31,7 @@ def prepare(recipe: Recipe, watcher: Watcher, begin: Source | None = None) -> Pr
     """Read the data, train the tokenizer or take that of the run to begin from, fill the store."""
     recipe = begin.complete(recipe) if begin else recipe
     watcher.say("reading the data" if begin else "reading the data and training the tokenizer")
-    recipe = TASKS[recipe.task].complete(recipe, examples(recipe, "train"))
+    recipe = task_class(recipe).complete(recipe, examples(recipe, "train"))
     source, valid = examples(recipe, "train"), examples(recipe, "valid")
     _can_be_read(recipe)
     tokenizer = begin.parts.tokenizer if begin else make_tokenizer(recipe, source)

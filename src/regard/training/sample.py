@@ -10,19 +10,19 @@ vocabulary is then the recipe's; if that was all, it is the one that was found.
 
 import math
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from regard.data.store import Store
 from regard.errors import DataError
 from regard.recipe.recipe import Recipe
-from regard.tasks.from_recipe import TASKS, examples, make_task, make_tokenizer, read_examples
+from regard.tasks.examples import examples, read_examples
+from regard.tasks.kinds import make_task, make_tokenizer, task_class
 from regard.tasks.task import Task, Texts
 from regard.training.preparation import Prepared
-from regard.training.synthetic_data import a_label, alone, with_labels, wordy
+from regard.training.synthetic_data import alone, wordy
 
 ALL, TEXTS = 3_000_000, 10_000  # characters and examples up to which all are looked at
 CHARACTERS = 1_000_000  # and how many of more
-LABELLED = ("classification", "sentence-pair")
 ENOUGH = 20  # batches from which on padding hardly depends on their number
 
 
@@ -43,15 +43,16 @@ def look(recipe: Recipe, folder: Path) -> Sample:
     """Read the beginning of the data; ``folder`` takes its ids."""
     recipe = alone(recipe)
     found, whole = _first(recipe)
-    labelled = recipe.task in LABELLED and not (recipe.data.labels or recipe.data.scores)
+    kind = task_class(recipe)
+    labelled = kind.has_labels and not (recipe.data.labels or recipe.data.scores)
     try:
-        recipe = TASKS[recipe.task].complete(recipe, lambda: iter(found))
+        recipe = kind.complete(recipe, lambda: iter(found))
     except DataError:
         # Data may be sorted by label, and its first texts all have the same.
-        if whole or recipe.task not in LABELLED:
+        if whole or not kind.has_labels:
             raise
-        recipe, labelled = with_labels(recipe), False
-        found = [(*example[:-1], a_label(recipe)) for example in found]
+        recipe, labelled = kind.complete_without_data(recipe), False
+        found = [(*ex[:-1], *kind.synthetic_fields(recipe, n)) for n, ex in enumerate(found)]
     task = make_task(recipe, make_tokenizer(recipe, lambda: iter(found)))
     encoded = dict(zip(found, task.encode(found), strict=True))
     settled = whole or recipe.text.tokenizer == "characters"
@@ -84,7 +85,7 @@ def _first(recipe: Recipe) -> tuple[list[Texts], bool]:
 
 
 def _dealt(
-    task: Task, found: list[Texts], encoded: dict[Texts, tuple[list[int], ...]], folder: Path
+    task: Task[Any], found: list[Texts], encoded: dict[Texts, tuple[list[int], ...]], folder: Path
 ) -> Prepared:
     """Put examples that are encoded already into a store, and that into batches."""
     store = Store.open_or_write(

@@ -8,7 +8,7 @@ changes nothing but the rounding. Every random choice in a shard is keyed by (se
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -61,7 +61,7 @@ class Stepper:
     def __init__(
         self,
         recipe: Recipe,
-        task: Task,
+        task: Task[Any],
         store: Store,
         stream: AnyStream,
         steps: int,

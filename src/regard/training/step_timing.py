@@ -14,17 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from regard.account.facts import Facts, Load, facts_of, told_lengths
+from regard.account.facts import facts_of, told_lengths
 from regard.account.machine import flops
-from regard.account.observed import load_of_batch, observed
+from regard.account.observed import observed
 from regard.account.operations import operations
 from regard.account.plan import ledger_of
 from regard.account.time import Pace, extrapolated
 from regard.data.stream import AnyStream
 from regard.device import choose_device
+from regard.ledger.load import Facts, Load
 from regard.randomness import Purpose, seed_torch
-from regard.recipe.recipe import ENCODER_DECODERS, Recipe
-from regard.tasks.from_recipe import make_task
+from regard.recipe.recipe import Recipe
+from regard.tasks.kinds import make_task, task_class
 from regard.training.optimizer import make_optimizers
 from regard.training.preparation import Prepared, prepare
 from regard.training.sample import Sample, look
@@ -108,7 +109,7 @@ def loads_of(prepared: Prepared) -> list[Load]:
     for step in spread(stream):
         numbers = stream.select_shard(step, shard=0, shards=shards)
         batch = task.batch(store, numbers, (seed, Purpose.BATCH, step, 0), progress=HALFWAY)
-        loads.append(load_of_batch(task.recipe, batch))
+        loads.append(task.load(batch))
     return loads
 
 
@@ -188,7 +189,7 @@ def _by_shallow_ones(prepared: Prepared) -> tuple[float, float]:
 
     first, tokens = at()
     seconds = extrapolated(first, at(depth=2)[0], recipe.model.depth)
-    if recipe.task in ENCODER_DECODERS:
+    if task_class(recipe).writes_target:
         deeper = at(decoder_depth=2)[0]
         seconds += extrapolated(first, deeper, recipe.model.decoder_depth) - first
     return seconds, tokens

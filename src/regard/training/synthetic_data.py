@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from regard.account.facts import default_written
 from regard.data.store import Store
 from regard.recipe.recipe import Recipe
-from regard.tasks.from_recipe import TASKS, make_task, make_tokenizer
-from regard.tasks.retrieval.example import Tag
+from regard.tasks.kinds import make_task, make_tokenizer, task_class
 from regard.tasks.task import Task, Texts
 from regard.training.preparation import Prepared
 
@@ -32,7 +30,8 @@ class Pages(NamedTuple):
 
 def made_up(recipe: Recipe, pages: Pages, folder: Path) -> Prepared:
     """Make up examples enough for a few steps; ``folder`` takes their ids."""
-    recipe = with_labels(alone(recipe))
+    recipe = alone(recipe)
+    recipe = task_class(recipe).complete_without_data(recipe)
     task = wordy(recipe, pages.vocabulary)
     examples = list(_examples(task.recipe, pages))
     store = Store.open_or_write(
@@ -41,11 +40,11 @@ def made_up(recipe: Recipe, pages: Pages, folder: Path) -> Prepared:
     return Prepared(task, store, task.stream(store), lambda: iter(examples), [])
 
 
-def wordy(recipe: Recipe, vocabulary: int) -> Task:
+def wordy(recipe: Recipe, vocabulary: int) -> Task[Any]:
     """Return the recipe's task for a vocabulary of that size, whose tokens are made-up words."""
     text = {"tokenizer": "words", "dropout": 0.0, "lowercase": False, "vocabulary": vocabulary}
     recipe = recipe.model_copy(update={"text": recipe.text.model_copy(update=text)})
-    words, fields = _words(vocabulary), TASKS[recipe.task].fields
+    words, fields = _words(vocabulary), task_class(recipe).fields
     lesson = [(" ".join(words[n : n + 100]),) * fields for n in range(0, len(words), 100)]
     return make_task(recipe, make_tokenizer(recipe, lambda: iter(lesson)))
 
@@ -53,27 +52,9 @@ def wordy(recipe: Recipe, vocabulary: int) -> Task:
 def alone(recipe: Recipe) -> Recipe:
     """Return the recipe of a training that begins from nothing: what it begins from costs once."""
     start = recipe.model.start.model_copy(update={"run": None, "lexicon": False})
-    return recipe.model_copy(update={"model": recipe.model.model_copy(update={"start": start})})
-
-
-def with_labels(recipe: Recipe) -> Recipe:
-    """Settle the labels that only the data could say."""
-    data: dict[str, Any] = {"labelled": ()}  # these files too may be missing
-    if recipe.data.scores:
-        data["score_range"] = recipe.data.score_range or (0.0, 1.0)
-    elif not recipe.data.labels:
-        data["labels"] = ("a", "b")
-    return recipe.model_copy(update={"data": recipe.data.model_copy(update=data)})
-
-
-def a_label(recipe: Recipe, number: int = 0) -> str:
-    """Return what may stand in the last field of the example of this number."""
-    if recipe.task == "retrieval":  # by its name a document is known to be no other's answer
-        return Tag("document", str(number), titled=True).written()
-    if recipe.data.scores:
-        assert recipe.data.score_range is not None
-        return str(recipe.data.score_range[0])
-    return recipe.data.labels[0]
+    model = recipe.model.model_copy(update={"start": start})
+    data = recipe.data.model_copy(update={"labelled": ()})  # these files may be missing too
+    return recipe.model_copy(update={"model": model, "data": data})
 
 
 def _words(vocabulary: int) -> list[str]:
@@ -87,16 +68,16 @@ def _words(vocabulary: int) -> list[str]:
 
 
 def _examples(recipe: Recipe, pages: Pages) -> Iterator[Texts]:
-    task, rng = TASKS[recipe.task], np.random.default_rng(recipe.seed)
+    task, rng = task_class(recipe), np.random.default_rng(recipe.seed)
     words = np.array(_words(pages.vocabulary))
     rows = max(1, recipe.training.batch_tokens // pages.length) * BATCHES
     for number in range(max(BATCHES + 2, rows)):
         spread = 1.0 if pages.even else float(np.clip(rng.normal(1.0, 0.3), 0.4, 1.6))
         texts = []
-        for length in (pages.length, default_written(recipe, pages.length))[: task.texts]:
+        for length in (pages.length, task.answer_length(recipe, pages.length))[: task.texts]:
             count = max(1, int(spread * length * SENTENCE / (SENTENCE + 1)) - 1)
             texts.append(_text(rng.choice(words, count).tolist()))
-        yield (*texts, *([a_label(recipe, number)] * (task.fields - task.texts)))
+        yield (*texts, *task.synthetic_fields(recipe, number))
 
 
 def _text(words: list[str]) -> str:

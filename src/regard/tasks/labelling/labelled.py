@@ -9,19 +9,21 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from jaxtyping import Int
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.data.batch import Batch, Padded, collate, cut_batches, pad
 from regard.data.store import Store
 from regard.data.stream import Stream
 from regard.device import device_of
 from regard.errors import UsageError
+from regard.ledger.entry import Ledger
+from regard.ledger.load import Facts, Load
 from regard.models.build.labels import classifier
 from regard.models.classifier import Classifier
 from regard.models.han import Han
@@ -29,6 +31,7 @@ from regard.models.ngram_filter import filter_ngrams
 from regard.recipe.recipe import Recipe
 from regard.tasks.baselines.ensemble import Answers, Ensemble
 from regard.tasks.baselines.labels import Seen
+from regard.tasks.labelling import cost
 from regard.tasks.labelling.forward_passes import passes_of
 from regard.tasks.labelling.label_set import completed, wrong_label
 from regard.tasks.labelling.labels import labels_from_recipe
@@ -44,12 +47,12 @@ from regard.text.tokenizer import Tokenizer
 ANSWERED_AT_ONCE = 8192  # tokens read side by side
 SHOWN = 500  # characters of a sample
 
-Reader = Classifier | Han
+Reader: TypeAlias = Classifier | Han
 Tokens = tuple[list[int], ...]
 """The ids of an example's texts, without special ones."""
 
 
-class Labelled(Task):
+class Labelled(Task[Reader]):
     """A task whose last field is a label, several labels or a score.
 
     Args:
@@ -79,6 +82,33 @@ class Labelled(Task):
     def complete(cls, recipe: Recipe, source: Examples) -> Recipe:
         """Write the labels into the recipe, or the range of the scores."""
         return completed(recipe, source)
+
+    @classmethod
+    def complete_without_data(cls, recipe: Recipe) -> Recipe:
+        """Assume two labels, or scores from 0 to 1, unless the recipe names them."""
+        data = recipe.data
+        found: dict[str, object] = {}
+        if data.scores:
+            found = {"score_range": data.score_range or (0.0, 1.0)}
+        elif not data.labels:
+            found = {"labels": ("a", "b")}
+        return recipe.model_copy(update={"data": data.model_copy(update=found)})
+
+    @classmethod
+    def synthetic_fields(cls, recipe: Recipe, number: int) -> Texts:
+        """Return a label or a score that the recipe knows."""
+        data = recipe.data
+        return (str(data.score_range[0]) if data.score_range else data.labels[0],)
+
+    @classmethod
+    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
+        return cost.labels(recipe, facts, load)
+
+    def load(self, batch: Batch) -> Load:
+        texts = batch.fields[1]  # a label stands first
+        load = Load(*texts.ids.shape)
+        by_sentences = self.recipe.model.documents.read == "sentences"
+        return load._replace(sentences=cost.sentences_of(texts)) if by_sentences else load
 
     @classmethod
     def refusal(cls, recipe: Recipe, fields: Texts) -> tuple[str, str] | None:
@@ -250,12 +280,13 @@ class Labelled(Task):
         """Return what the network alone says of texts."""
         return self._logits(model, [self.rows(tokens) for tokens in self._tokens(texts)])
 
-    def answer_with(self, other: Task, model: Reader) -> None:
+    def answer_with(self, other: Task[Any], model: nn.Module) -> None:
         """Let another run's network answer as well, each with an equal share."""
         mine, theirs = self.recipe.task, other.recipe.task
         if not isinstance(other, Labelled) or mine != theirs:
             told = f'runs that answer together must be of one task. Got "{mine}" and "{theirs}".'
             raise UsageError(told, "Name a run of the same task.")
+        assert isinstance(model, Classifier | Han)
         self.ensemble.ask_also(partial(other.read, model), other.labels)
 
     def _details(self, mine: Tensor, answers: Answers, written: Sequence[str]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What there is to explain about a label: its logit; and where poolings attend in the text."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,7 +26,7 @@ from regard.tasks.task import Task
 
 
 def label_question(
-    task: Task, labels: Labels, model: Classifier | Han, inquiry: Inquiry
+    task: Task[Any], labels: Labels, model: Classifier | Han, inquiry: Inquiry
 ) -> Question:
     """Explain the logit of the likeliest label, or of another, by the words of the text."""
     batch, tokenizer = task.asked(inquiry.text), task.tokenizer
@@ -65,7 +66,9 @@ def label_question(
     )
 
 
-def text_attention(task: Task, labels: Labels, model: Classifier | Han, text: str) -> TextAttention:
+def text_attention(
+    task: Task[Any], labels: Labels, model: Classifier | Han, text: str
+) -> TextAttention:
     """Record where the poolings of a model attended while it labelled a text."""
     batch = task.asked(text)
     ids = batch.fields[1].ids

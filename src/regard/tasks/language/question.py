@@ -1,7 +1,7 @@
 """What there is to explain about a text's ending: log p of each of its words, given the rest."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -28,7 +28,7 @@ class Prompt(NamedTuple):
     ending: Row
 
 
-def continued_batch(task: Task, model: LanguageModel, text: str) -> AnsweredBatch:
+def continued_batch(task: Task[Any], model: LanguageModel, text: str) -> AnsweredBatch:
     """Let a language model go on with a text, and put prompt and continuation side by side."""
     answered = task.answer(model, [text])[0]
     (ids,) = task.encode([(text,)])[0]
@@ -36,7 +36,7 @@ def continued_batch(task: Task, model: LanguageModel, text: str) -> AnsweredBatc
     return AnsweredBatch(answered.text, task.pad([([*whole, ids[-1]],)]))
 
 
-def ending_question(task: Task, model: LanguageModel, inquiry: Inquiry) -> Question:
+def ending_question(task: Task[Any], model: LanguageModel, inquiry: Inquiry) -> Question:
     """Explain the last word by those before it, or what the model writes next by the text."""
     tokenizer, (ids,) = task.tokenizer, task.encode([(inquiry.text,)])[0]
     boundary, most = ids[-1], task.recipe.text.max_length
@@ -73,7 +73,7 @@ def ending_question(task: Task, model: LanguageModel, inquiry: Inquiry) -> Quest
     )
 
 
-def _split_ending(task: Task, model: LanguageModel, inquiry: Inquiry, ids: Row) -> Prompt:
+def _split_ending(task: Task[Any], model: LanguageModel, inquiry: Inquiry, ids: Row) -> Prompt:
     """Take the last word as the ending, or what the model writes."""
     if inquiry.go_on:
         return Prompt(ids, list(task.answer(model, [inquiry.text])[0].ids) or ids[-1:])

@@ -24,6 +24,7 @@ from torch.nn.functional import cosine_similarity, softplus
 from regard.data.batch import Batch, Padded
 from regard.data.store import Store
 from regard.data.token_sampler import TokenSampler
+from regard.ledger.load import Load
 from regard.models.build.body import body
 from regard.models.document_vectors import SHARP, DocumentVectors
 from regard.models.ngram_filter import filter_ngrams
@@ -47,7 +48,7 @@ LABELLED_AT_ONCE = 1024  # texts
 Rows = NDArray[np.int64]
 
 
-class DocumentVectorLearning(WholeDocuments):
+class DocumentVectorLearning(WholeDocuments[DocumentVectors]):
     """Texts and runs of tokens find their places in one space.
 
     Args:
@@ -69,6 +70,9 @@ class DocumentVectorLearning(WholeDocuments):
         if recipe.data.labelled:
             Classification.complete(recipe, lambda: _labelled(recipe))
         return recipe
+
+    def load(self, batch: Batch) -> Load:
+        return Load(*batch.fields[0].ids.shape)
 
     def stream(self, store: Store) -> TokenSampler:
         settings = self.recipe.training

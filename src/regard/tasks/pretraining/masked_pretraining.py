@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,11 +16,14 @@ from regard.data.store import Store
 from regard.data.stream import AnyStream
 from regard.device import device_of
 from regard.errors import DataError
+from regard.ledger.entry import Ledger
+from regard.ledger.load import Facts, Load
 from regard.models.bert import Bert
 from regard.models.build.pretraining import pretraining_model
 from regard.randomness import Purpose, derive_generator
 from regard.recipe.recipe import Recipe
 from regard.tasks.losses import Loss
+from regard.tasks.pretraining import cost
 from regard.tasks.pretraining.fill_masks import encode_with_masks, fill, fitted
 from regard.tasks.pretraining.objectives import Autoencoder, Counts, Masked, Objective, Replaced
 from regard.tasks.pretraining.pair_baseline import PairBaseline, learn_pair_baseline
@@ -29,7 +31,7 @@ from regard.tasks.pretraining.question import mask_question
 from regard.tasks.pretraining.rows import Hiding, ask_masks, hide, rows_of
 from regard.tasks.pretraining.scores import baseline_scores, learn_frequencies, scores
 from regard.tasks.question import Inquiry, Question
-from regard.tasks.task import Answered, Examples, Measured, Sample, Task
+from regard.tasks.task import Answered, Examples, Measured, Sample, Task, rows_of_shard
 from regard.text import special
 from regard.text.sentences import split_sentences
 from regard.text.tokenizer import Tokenizer
@@ -47,7 +49,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
 }
 
 
-class MaskedPretraining(Task):
+class MaskedPretraining(Task[nn.Module]):
     """A body learns from plain text.
 
     Args:
@@ -57,6 +59,7 @@ class MaskedPretraining(Task):
     """
 
     fields = texts = 1
+    windows = True
     metric = "masked_accuracy"
     baseline = "always the most frequent token"
 
@@ -74,6 +77,19 @@ class MaskedPretraining(Task):
         self.frequencies: Tensor | None = None
         self.pair_baseline: PairBaseline | None = None
         self._corpora: dict[str, Corpus] = {}
+
+    @classmethod
+    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
+        return cost.masked_words(recipe, facts, load)
+
+    @classmethod
+    def typical_load(cls, recipe: Recipe, length: int) -> Load:
+        return cost.masked_load(recipe, rows_of_shard(recipe, length), length)
+
+    def load(self, batch: Batch) -> Load:
+        (ids, lengths), hidden = batch.fields[0], batch.fields[1].ids >= 0
+        (rows, length), kept = ids.shape, int((lengths - hidden.sum(dim=1)).max())
+        return Load(rows, length, asked=int(hidden.sum()), kept=kept)
 
     @property
     def longest(self) -> None:
@@ -158,10 +174,10 @@ class MaskedPretraining(Task):
         segments, labels = torch.zeros_like(ids), torch.full_like(lengths, IGNORED)
         return ask_masks(SpanRows(*(each.numpy() for each in (ids, lengths, segments, labels))))
 
-    def loss(self, model: Any, batch: Batch) -> Loss:  # noqa: ANN401
+    def loss(self, model: nn.Module, batch: Batch) -> Loss:
         return self.objective.loss(model, rows_of(batch))
 
-    def states(self, model: Any, batch: Batch) -> Tensor:  # noqa: ANN401
+    def states(self, model: nn.Module, batch: Batch) -> Tensor:
         return self.objective.states(model, rows_of(batch))
 
     def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
@@ -180,7 +196,9 @@ class MaskedPretraining(Task):
             self.pair_baseline = PairBaseline(*(parameters[f"pair_{name}"] for name in names))
 
     @torch.inference_mode()
-    def measure(self, model: Any, examples: Sequence[tuple[str, ...]], *, quick: bool) -> Measured:  # noqa: ANN401
+    def measure(
+        self, model: nn.Module, examples: Sequence[tuple[str, ...]], *, quick: bool
+    ) -> Measured:
         """Ask about windows of the examples, hidden always in the same way."""
         model.eval()
         batches = self._questions(examples, QUICK if quick else MOST)
@@ -202,7 +220,7 @@ class MaskedPretraining(Task):
         ids = encode_with_masks(self.tokenizer, " ".join(text.split()))
         return self.pad([([*fitted(ids, self.window, cut=False), special.SEP],)])
 
-    def _question(self, model: Any, inquiry: Inquiry) -> Question:  # noqa: ANN401
+    def _question(self, model: nn.Module, inquiry: Inquiry) -> Question:
         if not isinstance(model, Bert):
             return super()._question(model, inquiry)
         return mask_question(self, model, inquiry)
@@ -210,7 +228,7 @@ class MaskedPretraining(Task):
     @torch.inference_mode()
     def answer(
         self,
-        model: Any,  # noqa: ANN401
+        model: nn.Module,
         texts: Sequence[str],
         *,
         quick: bool = False,
@@ -269,7 +287,7 @@ class MaskedPretraining(Task):
         hidden = f"mask:{hiding.share:g}|as:{shares}"
         return f"{hidden}|window:{self.recipe.text.max_length}|seed:{self.recipe.seed}"
 
-    def _samples(self, model: Any, batch: Batch) -> list[Sample]:  # noqa: ANN401
+    def _samples(self, model: nn.Module, batch: Batch) -> list[Sample]:
         """Show some rows with their masks, as they were written and as the model filled them."""
         rows = rows_of(batch.to(device_of(model)))
         guesses = self.objective.logits(model, rows).argmax(dim=-1)

@@ -1,6 +1,7 @@
 """What there is to explain about masked words: log p of the word that fills each ``[MASK]``."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ from regard.tasks.task import Task
 from regard.text import special
 
 
-def mask_question(task: Task, model: Bert, inquiry: Inquiry) -> Question:
+def mask_question(task: Task[Any], model: Bert, inquiry: Inquiry) -> Question:
     """Explain the likeliest word at every ``[MASK]`` by the words around it."""
     batch, tokenizer = task.asked(inquiry.text), task.tokenizer
     shown = batch.fields[0]

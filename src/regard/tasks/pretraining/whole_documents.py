@@ -2,19 +2,18 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
 from regard.data.batch import Batch
 from regard.errors import UsageError
-from regard.tasks.task import Answered, Task, Texts
+from regard.tasks.task import Answered, ModelT, Task, Texts
 from regard.text import special
 
 TOLD = 8  # words told of a text
 
 
-class WholeDocuments(Task):
+class WholeDocuments(Task[ModelT]):
     """A body learns from documents, and tells words that go with one.
 
     Args:
@@ -24,6 +23,7 @@ class WholeDocuments(Task):
     """
 
     fields = texts = 1
+    long_texts = True
 
     @property
     def longest(self) -> int | None:
@@ -40,13 +40,13 @@ class WholeDocuments(Task):
         return self.pad([(closed(self._fitted(text, cut=True)[0]),)])
 
     @abstractmethod
-    def tell(self, model: Any, rows: Sequence[list[int]]) -> list[str]:  # noqa: ANN401
+    def tell(self, model: ModelT, rows: Sequence[list[int]]) -> list[str]:
         """Name words that go with each text, those that go best first."""
 
     @torch.inference_mode()
     def answer(
         self,
-        model: Any,  # noqa: ANN401
+        model: ModelT,
         texts: Sequence[str],
         *,
         quick: bool = False,

@@ -65,7 +65,7 @@ def suggest_retrieval(files: Sequence[str], seen: Seen) -> Choices:
     return Choices(tables, reasons)
 
 
-def look_at_documents(files: Sequence[str]) -> Seen:
+def survey_documents(files: Sequence[str]) -> Seen:
     """Count documents and their words."""
     paths = [Path(file).expanduser() for file in files]
     _check_there(paths)

@@ -1,30 +1,13 @@
 """A recipe for data that nobody has described yet: look at it, choose, and say why."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from regard.data.compression import plain_name
 from regard.recipe.load import make
 from regard.recipe.recipe import Recipe
-from regard.tasks.from_recipe import TASKS
-from regard.tasks.suggest.labelled import suggest_classification, suggest_sentence_pair
-from regard.tasks.suggest.language_model import suggest_language_model
-from regard.tasks.suggest.pretraining import (
-    suggest_document_pretraining,
-    suggest_document_vectors,
-    suggest_pretraining,
-)
-from regard.tasks.suggest.retrieval import look_at_documents, suggest_retrieval
-from regard.tasks.suggest.summarization import suggest_denoising, suggest_summarization
-from regard.tasks.suggest.survey import Choices, Choose, Seen, look
+from regard.tasks.kinds import KINDS
 from regard.tasks.suggest.transfer import begun_from
 from regard.tasks.transfer import Origin, complete_from
-
-SMALL = 20_000  # pairs below which a model has little to learn from
-LARGE = 150_000  # pairs above which a wider model pays
 
 
 class Suggestion(NamedTuple):
@@ -36,73 +19,10 @@ class Suggestion(NamedTuple):
 
 def suggest(task: str, files: Sequence[str], origin: Origin | None = None) -> Suggestion:
     """Look at ``files`` and choose a recipe for ``task`` that begins from ``origin``, if any."""
-    if task == "retrieval":
-        seen = look_at_documents(files)
-    else:
-        seen = look(files, expected=TASKS[task].fields)
-    choices = CHOOSE[task](files, seen)
+    kind = KINDS[task]
+    seen = kind.task.survey(files)
+    choices = kind.suggest(files, seen)
     if origin is None:
         return Suggestion(make(choices.tables), choices.reasons)
     choices = begun_from(choices, origin, seen)
     return Suggestion(complete_from(make(choices.tables), origin), choices.reasons)
-
-
-def suggest_translation(files: Sequence[str], seen: Seen) -> Choices:
-    """Choose for pairs of texts."""
-    told = seen.told("pairs")
-    width = 160 if seen.examples < LARGE else 256
-    vocabulary = int(np.clip(round(seen.examples**0.5 * 24, -3), 1000, 8000))
-    tables: dict[str, Any] = {
-        "task": "translation",
-        "data": {"train": list(files), "languages": _languages(files)},
-        "text": {"vocabulary": vocabulary, "max_length": max(128, 4 * seen.longest)},
-        "model": {
-            "width": width,
-            "depth": 3,
-            "feed_forward": 4 * width,
-            "norm": "layer",
-            "dropout": 0.2 if seen.examples < SMALL else 0.1,
-            "position": {"kind": "rotary", "base": 100.0},
-            "start": {"lexicon": True},
-        },
-        "training": {
-            "budget": "15min",
-            "batch_tokens": 2200,
-            "optimizer": {"kind": "adamw", "rate": 2e-3, "weight_decay": 0.0},
-            "schedule": {"warmup": 0.05},
-        },
-        "decoding": {"length_penalty": 1.0},
-    }
-    reasons = {
-        "decoding.length_penalty": "higher than the paper's: small models stop too early.",
-        "text.vocabulary": f"grows with the square root of the corpus; there are {told}.",
-        "text.max_length": f"the longest text has {seen.longest} words; a word may be four pieces.",
-        "model.width": f"{told}: a wider model would not be trained enough in the time.",
-        "model.dropout": "the fewer the examples, the more is silenced against learning by heart.",
-        "model.start.lexicon": "a word-for-word lexicon costs seconds and saves the first epochs.",
-        "data.holdout": "no files to choose by were given, so a share of train is held out.",
-        "training.budget": "long enough for a first model; an hour gives a better one.",
-        "training.optimizer.kind": "from a lexicon it learns as well as muon, in cheaper steps.",
-    }
-    return Choices(tables, reasons)
-
-
-def _languages(files: Sequence[str]) -> list[str]:
-    """``train.de`` and ``train.en``: the endings name the languages."""
-    endings = [plain_name(Path(file)).suffix.removeprefix(".") for file in files]
-    named = len(endings) == 2 and all(2 <= len(e) <= 3 and e.isalpha() for e in endings)
-    return endings if named and len(set(endings)) == 2 else []
-
-
-CHOOSE: dict[str, Choose] = {
-    "translation": suggest_translation,
-    "masked-pretraining": suggest_pretraining,
-    "document-pretraining": suggest_document_pretraining,
-    "document-vectors": suggest_document_vectors,
-    "language-modelling": suggest_language_model,
-    "classification": suggest_classification,
-    "sentence-pair": suggest_sentence_pair,
-    "summarization": suggest_summarization,
-    "denoising": suggest_denoising,
-    "retrieval": suggest_retrieval,
-}

@@ -41,7 +41,7 @@ Choose = Callable[[Sequence[str], Seen], Choices]
 """Files, and what was seen in them, to choices."""
 
 
-def look(files: Sequence[str], *, expected: int) -> Seen:
+def survey(files: Sequence[str], *, expected: int) -> Seen:
     """Read the first examples of ``expected`` fields and count their words."""
     counts = []
     request = Request(expected, label_separator=SEPARATOR)

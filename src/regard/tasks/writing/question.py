@@ -1,7 +1,7 @@
 """What there is to explain about a written answer: log p of each of its words, given the source."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -30,7 +30,7 @@ class Sides(NamedTuple):
     answer: str
 
 
-def answer_in_ids(task: Task, model: Transformer, inquiry: Inquiry) -> Sides:
+def answer_in_ids(task: Task[Any], model: Transformer, inquiry: Inquiry) -> Sides:
     """Answer a text, or take the answer as given; the ids are those that the search wrote."""
     text, target = inquiry.text, inquiry.target
     try:
@@ -50,7 +50,7 @@ def answer_in_ids(task: Task, model: Transformer, inquiry: Inquiry) -> Sides:
     return Sides(source, written, answer)
 
 
-def writing_question(task: Task, model: Transformer, inquiry: Inquiry) -> Question:
+def writing_question(task: Task[Any], model: Transformer, inquiry: Inquiry) -> Question:
     """Explain each written word by the words of the source."""
     sides, tokenizer = answer_in_ids(task, model, inquiry), task.tokenizer
     groups = group_words(tokenizer, sides.target, pieces=inquiry.pieces)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from regard.ledger.load import TYPICAL
 from regard.models.transformer import Transformer
 from regard.recipe.recipe import Recipe
 from regard.tasks.task import Answered, Examples, Measured, Sample
@@ -46,6 +47,11 @@ class Summarization(TextToText):
             return recipe
         chosen = recipe.decoding.model_copy(update={"lead": choose_lead(source)})
         return recipe.model_copy(update={"decoding": chosen})
+
+    @classmethod
+    def answer_length(cls, recipe: Recipe, length: int) -> int:
+        """Return about a sentence: a summary is short."""
+        return min(length, TYPICAL)
 
     @property
     def encoded_by(self) -> tuple[str, ...]:

@@ -6,10 +6,10 @@
 The gradient of a tied table waits, as large as the table, until that of the reading side is there.
 """
 
-from regard.account.blocks import stack
-from regard.account.documents import hops_head, look
-from regard.account.facts import Facts
-from regard.account.ledger import FLOAT, Entry, Ledger, Seq, headed, renamed
+from regard.ledger.blocks import stack
+from regard.ledger.documents import hops_head, look
+from regard.ledger.entry import FLOAT, Entry, Ledger, Seq, headed, renamed
+from regard.ledger.load import Facts
 from regard.recipe.model import LearnedSettings, ModelSettings
 from regard.recipe.recipe import Recipe
 

@@ -6,7 +6,7 @@ import pytest
 
 from regard.errors import DataError, RecipeError
 from regard.recipe.load import make
-from regard.tasks.from_recipe import examples
+from regard.tasks.examples import examples
 
 FILMS = 97
 

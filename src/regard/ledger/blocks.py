@@ -13,7 +13,8 @@ product, queries, keys, values and what was seen; no n × n table where the fuse
 import math
 from collections.abc import Iterator
 
-from regard.account.ledger import FLOAT, Entry, Ledger, Seq
+from regard.ledger.entry import FLOAT, Entry, Ledger, Seq
+from regard.ledger.load import Facts
 from regard.recipe.model import (
     AttentionSettings,
     ConvolutionSettings,
@@ -256,3 +257,12 @@ def _convolution(width: int, mixer: ConvolutionSettings, seq: Seq) -> Entry:
         saved=FLOAT * (seq.tokens + seq.rows * (mixer.kernel - 1)) * width + seq.tokens,
         passing=3 * FLOAT * seq.tokens * width,
     )
+
+
+def body(model: ModelSettings, facts: Facts, seq: Seq, *, causal: bool) -> Ledger:
+    """Say what reading texts costs, from tokens to states."""
+    read = bare_stack if model.bare else stack
+    return [
+        *embedding(model, facts.vocabulary, seq),
+        *read(model, model.depth, seq, causal=causal),
+    ]

@@ -7,9 +7,9 @@ Sentences are read in groups of about the same length, then looked at in one tab
 longest. Which there are, a batch can say; without one, a text is taken to be cut into even ones.
 """
 
-from regard.account.blocks import bare_stack, embedding, stack
-from regard.account.facts import Facts, Load, Sentences
-from regard.account.ledger import FLOAT, Entry, Ledger, Seq, again, headed
+from regard.ledger.blocks import bare_stack, embedding, stack
+from regard.ledger.entry import FLOAT, Entry, Ledger, Seq, again, headed
+from regard.ledger.load import Facts, Load, Sentences
 from regard.recipe.model import (
     AttentionSettings,
     LearnedSettings,

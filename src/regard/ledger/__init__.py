@@ -1,0 +1,1 @@
+"""What the parts of a model cost, by formula: the entries that tasks put together."""
