@@ -36,6 +36,11 @@ class OtherDevice(TorchFunctionMode):
             return func(*args, **kwargs)
         if name == "_parse_to":  # what a module's own ``to`` was asked for
             return (DEVICES[str(args[0])], *func("cpu", *args[1:], **kwargs)[1:])
+        if name == "grad":  # each slope is where what it is taken by is
+            slopes = func(*args, **kwargs)
+            for slope, by in zip(slopes, args[1], strict=True):
+                mark(slope, far=is_far(by))
+            return slopes
         return called(name, func, args, kwargs)
 
 
@@ -94,7 +99,7 @@ def local(value: Any, tensors: list[Tensor], devices: list[torch.device]) -> Any
     return value
 
 
-def is_far(tensor: Tensor) -> bool:
+def is_far(tensor: Tensor | None) -> bool:
     return getattr(tensor, "_far", False)
 
 

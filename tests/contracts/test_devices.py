@@ -10,6 +10,8 @@ from torch import nn
 
 from regard.device import device_of
 from regard.errors import UsageError
+from regard.explain.explain import ExplainOptions, explain
+from regard.explain.heads.masks import measure_importance
 from regard.recipe.load import load
 from regard.run import Run, seal, write_recipe
 from regard.tasks.kinds import KINDS
@@ -102,6 +104,31 @@ def test_a_task_learns_and_answers_there(task, sets, stage, other_device):
     asked = [ASKED.get(task.recipe.task, "{}").format(*example) for example in examples]
     assert len(task.answer(model, asked, cut=True)) == len(examples)
     assert device_of(model) == other_device
+
+
+@pytest.mark.parametrize(
+    ("task", "sets"),
+    [
+        ("translation", "model.copying=true"),
+        ("language-modelling", ""),
+        ("masked-pretraining", ""),
+        ("sentence-pair", ""),
+        ("classification", "model.head.pooling='hops'"),
+        ("classification", "model.documents.read='sentences' model.head.pooling='attention'"),
+    ],
+)
+def test_an_answer_is_explained_there(task, sets, stage, tmp_path, other_device):
+    prepared, _, state = stage(task, f"model.zero_init=false {sets}")
+    task, model = prepared.task, state.model
+    run = object.__new__(Run)  # a folder would have to be trained first
+    vars(run).update(recipe=task.recipe, tokenizer=task.tokenizer, task=task, model=model)
+    asked = ASKED.get(task.recipe.task, "{}").format("Xaaaa Xbaaa", "Xcaaa Xaaaa")
+    for name in ("weights", "integrated-gradients", "occlusion"):
+        found = explain(run, asked, options=ExplainOptions(attribution=name))
+        assert found.faithfulness is not None
+    batch = task.batch(prepared.store, prepared.stream[0], (1,)).to(other_device)
+    heads = measure_importance(model, (task.loss(model, batch).smoothed for _ in range(1)))
+    assert sum(heads.values()) > 0
 
 
 @pytest.mark.parametrize("task", ["translation", "masked-pretraining", "document-vectors"])

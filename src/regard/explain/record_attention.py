@@ -49,7 +49,7 @@ def record_attention(model: nn.Module, forward: Callable[[], Tensor]) -> Recorde
             heads = weights if weights.dim() == 3 else weights[None]  # a pointer is one head
             stacks.setdefault(find_stack(name), []).append(heads)
     return Recorded(
-        ids, {stack: torch.stack(layers).float().numpy() for stack, layers in stacks.items()}
+        ids, {stack: torch.stack(layers).float().cpu().numpy() for stack, layers in stacks.items()}
     )
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.batch import Batch
+from regard.device import device_of
 from regard.errors import UsageError
 from regard.explain.record_attention import Stacks, record_attention
 from regard.run import Run
@@ -141,6 +142,7 @@ def no_attention(run: Run) -> UsageError:
 
 def trace_batch(run: Run, batch: Batch) -> dict[str, Trace]:
     """Record the attention of every stack over one example, as its task puts it."""
+    batch = batch.to(device_of(run.model))
     ids, stacks = record_attention(run.model, lambda: run.task.states(run.model, batch))
     if not run.task.writes_target:
         return _trace_one_text(run, ids[0], stacks)

@@ -38,18 +38,18 @@ def record_tokens(
         logits = forward()[0]
     if isinstance(model, Han):
         return logits, _sentences(model, ids, recorded)
-    hops = recorded["head.pool.looks.weights"][0][0, 0].double().numpy()
+    hops = recorded["head.pool.looks.weights"][0][0, 0].cpu().double().numpy()
     return logits, TokenAttention(hops, np.zeros(ids.shape[1], dtype=np.int64), None)
 
 
 def _sentences(model: Han, ids: Int[Tensor, "1 position"], recorded: Recorded) -> TokenAttention:
     """Put the weights of every sentence where its words stand in the text."""
     flat, sentence = np.zeros(ids.shape), np.zeros(ids.shape[1], dtype=np.int64)
-    unfolded = unfold(ids, torch.tensor([ids.shape[1]]), marks=model.marks)
+    unfolded = unfold(ids, ids.new_tensor([ids.shape[1]]), marks=model.marks)
     if len(unfolded.ids):
-        real = torch.arange(unfolded.at.shape[1]) < unfolded.lengths[:, None]
-        places = unfolded.at[real].numpy()
-        flat[0, places] = recorded["word_weights"][0][real].numpy()
-        sentence[places] = real.nonzero()[:, 0].numpy()
-    among = recorded["head.pool.weights"][0][0, 0, 0].double().numpy()
+        real = torch.arange(unfolded.at.shape[1], device=ids.device) < unfolded.lengths[:, None]
+        places = unfolded.at[real].cpu().numpy()
+        flat[0, places] = recorded["word_weights"][0][real].cpu().numpy()
+        sentence[places] = real.nonzero()[:, 0].cpu().numpy()
+    among = recorded["head.pool.weights"][0][0, 0, 0].cpu().double().numpy()
     return TokenAttention(flat, sentence, among)

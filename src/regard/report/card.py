@@ -28,7 +28,7 @@ def model_card(recipe: Recipe, metrics: dict[str, Any], *, baseline: str) -> str
 
 {training["parameters"]:,} parameters, trained by regard on {training["examples"]:,} examples
 ({training["overlong"]:,} left out as too long) in {training["steps"]:,} steps and
-{lasted(training["seconds"])} on {training["threads"]} threads.
+{lasted(training["seconds"])} on {_device(training)}.
 {told_beginning(training["began"]) if "began" in training else ""}
 
 ## Scores
@@ -62,6 +62,11 @@ A model this small knows only the kind of text it was trained on; try it on your
 on it.
 """
     return "\n".join(front) + "\n" + body
+
+
+def _device(training: Mapping[str, Any]) -> str:
+    device = training.get("device", "cpu")
+    return f"{training['threads']} threads" if device == "cpu" else device
 
 
 def _cost(account: Mapping[str, Any]) -> str:

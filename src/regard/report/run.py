@@ -79,6 +79,7 @@ def report_data(run: Run) -> ReportData:
         environment=[
             ("seconds of training", f"{training['seconds']:.0f}"),
             ("tokens per second", f"{training['tokens_per_second']:,.0f}"),
+            ("device", training.get("device", "cpu")),
             ("threads", str(training["threads"])),
             *made_with(run),
         ],

@@ -121,7 +121,7 @@ class Question:
         """Score many rows, a bounded number of tokens at a time."""
         chosen = score or self.score
         most = max(1, TOKENS_AT_ONCE // max(map(len, rows), default=1))
-        found = [chosen(rows[n : n + most]).double() for n in range(0, len(rows), most)]
+        found = [chosen(rows[n : n + most]).cpu().double() for n in range(0, len(rows), most)]
         return torch.cat(found).numpy()
 
 
@@ -139,7 +139,7 @@ def log_p(
     head: TokenHead, states: Float[Tensor, "row step width"], written: Row
 ) -> Float[Tensor, "row step"]:
     """Log-probability of what was written; a token that cannot be written counts as certain."""
-    places = head.places(torch.tensor(written))
+    places = head.places(torch.tensor(written, device=states.device))
     log_p = head.logits(states[:, : len(written)]).log_softmax(dim=-1)
     found = log_p.gather(2, places.clamp(min=0).expand(len(states), -1)[:, :, None])[:, :, 0]
     return found * (places >= 0)

@@ -83,7 +83,7 @@ def _sum_gradients(
         counts = torch.as_tensor(np.asarray(weights[begin : begin + at_once], dtype=np.float64))
         gates = some[:, None].repeat(1, len(ids)).requires_grad_()
         with torch.enable_grad(), _gate_words(question, gates):
-            numbers = question.score([ids] * len(some)).double()
+            numbers = question.score([ids] * len(some)).cpu().double()
         first = numbers[0].detach().numpy() if first is None else first
         for answer in range(len(total)):
             (slope,) = torch.autograd.grad(counts @ numbers[:, answer], gates, retain_graph=True)
@@ -114,7 +114,7 @@ def _gate_words(question: Question, gates: Float[Tensor, "row place"]) -> Iterat
         own = whole - _embed_empty(part, given, named)
         emptying = False
         row, place = places
-        left_out = torch.where(words[place], 1 - gates[row, place], 0.0).to(whole.dtype)
+        left_out = torch.where(words[place], 1 - gates[row, place], 0.0).to(whole)
         rest = whole.shape[1] - left_out.shape[1]  # what was written after the text
         return whole - nn.functional.pad(left_out, (0, rest))[:, :, None] * own
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from regard.device import device_of
 from regard.errors import UsageError
 from regard.explain.attributions.occlusion import occlude
 from regard.explain.heads.masks import (
@@ -152,7 +153,8 @@ def _align(run: Run, examples: Examples, number: int) -> np.ndarray | None:
 
 def _losses(run: Run, rows: Rows) -> Iterator[Tensor]:
     for row in rows:
-        yield run.task.loss(run.model, run.task.pad([row])).smoothed
+        batch = run.task.pad([row]).to(device_of(run.model))
+        yield run.task.loss(run.model, batch).smoothed
 
 
 def _prune(

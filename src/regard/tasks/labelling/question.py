@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from regard.device import device_of
 from regard.errors import UsageError
 from regard.models.classifier import Classifier
 from regard.models.han import Han, side_by_side, unfold
@@ -29,12 +30,13 @@ def label_question(
     task: Task[Any], labels: Labels, model: Classifier | Han, inquiry: Inquiry
 ) -> Question:
     """Explain the logit of the likeliest label, or of another, by the words of the text."""
-    batch, tokenizer = task.asked(inquiry.text), task.tokenizer
+    device, tokenizer = device_of(model), task.tokenizer
+    batch = task.asked(inquiry.text).to(device)
     ids, length = batch.fields[1].ids[0], int(batch.fields[1].lengths[0])
     row = ids[:length].tolist()
 
     def logits(rows: Sequence[Row]) -> Tensor:
-        return task.states(model, task.pad([([0], one) for one in rows]))
+        return task.states(model, task.pad([([0], one) for one in rows]).to(device))
 
     with torch.inference_mode():
         likeliest = int(logits([row])[0].argmax())
@@ -70,7 +72,7 @@ def text_attention(
     task: Task[Any], labels: Labels, model: Classifier | Han, text: str
 ) -> TextAttention:
     """Record where the poolings of a model attended while it labelled a text."""
-    batch = task.asked(text)
+    batch = task.asked(text).to(device_of(model))
     ids = batch.fields[1].ids
     logits, tokens = record_tokens(model, ids, lambda: task.states(model, batch))
     return TextAttention(ids[0].tolist(), tokens, labels.names[int(logits.argmax())])

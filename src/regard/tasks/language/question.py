@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from regard.device import device_of
 from regard.errors import UsageError
 from regard.models.gpt import LanguageModel
 from regard.tasks.question import (
@@ -49,16 +50,18 @@ def ending_question(task: Task[Any], model: LanguageModel, inquiry: Inquiry) -> 
         )
     ending = ending[: max(1, most - len(prompt))]
     groups = group_words(tokenizer, ending, pieces=inquiry.pieces)
+    device = device_of(model)
 
     def each(rows: Sequence[Row]) -> Tensor:
-        states = task.states(model, task.pad([([*row[1:], *ending],) for row in rows]))
+        batch = task.pad([([*row[1:], *ending],) for row in rows]).to(device)
+        states = task.states(model, batch)
         last = [len(row) - 1 for row in rows]
-        places = torch.tensor(last)[:, None] + torch.arange(len(ending))
+        places = (torch.tensor(last)[:, None] + torch.arange(len(ending))).to(device)
         chosen = states.gather(1, places[:, :, None].expand(-1, -1, states.shape[2]))
         return log_p(model.head, chosen, ending)
 
     tokens, row = tokenizer.tokens(ending), [boundary, *prompt]
-    batch = task.pad([([*prompt, *ending],)])
+    batch = task.pad([([*prompt, *ending],)]).to(device)
     return Question(
         model,
         tokenizer,

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from regard.device import device_of
 from regard.errors import UsageError
 from regard.models.bert import Bert
 from regard.tasks.pretraining.fill_masks import MASK
@@ -17,7 +18,8 @@ from regard.text import special
 
 def mask_question(task: Task[Any], model: Bert, inquiry: Inquiry) -> Question:
     """Explain the likeliest word at every ``[MASK]`` by the words around it."""
-    batch, tokenizer = task.asked(inquiry.text), task.tokenizer
+    device, tokenizer = device_of(model), task.tokenizer
+    batch = task.asked(inquiry.text).to(device)
     shown = batch.fields[0]
     row = shown.ids[0, : int(shown.lengths[0])].tolist()
     masked = [n for n, id in enumerate(row) if id == special.MASK]
@@ -29,8 +31,9 @@ def mask_question(task: Task[Any], model: Bert, inquiry: Inquiry) -> Question:
         )
 
     def each(rows: Sequence[Row]) -> Tensor:
-        states = task.states(model, task.pad([(one[1:],) for one in rows]))
+        states = task.states(model, task.pad([(one[1:],) for one in rows]).to(device))
         places = torch.tensor([[n for n, id in enumerate(r) if id == special.MASK] for r in rows])
+        places = places.to(device)
         chosen = states.gather(1, places[:, :, None].expand(-1, -1, states.shape[2]))
         return model.head(chosen).log_softmax(dim=-1)
 

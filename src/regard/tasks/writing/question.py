@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from regard.device import device_of
 from regard.errors import UsageError
 from regard.models.copying import likelihood
 from regard.models.transformer import Transformer
@@ -54,18 +55,20 @@ def writing_question(task: Task[Any], model: Transformer, inquiry: Inquiry) -> Q
     """Explain each written word by the words of the source."""
     sides, tokenizer = answer_in_ids(task, model, inquiry), task.tokenizer
     groups = group_words(tokenizer, sides.target, pieces=inquiry.pieces)
+    device = device_of(model)
+    target = torch.tensor(sides.target, device=device)
 
     def each(rows: Sequence[Row]) -> Tensor:
-        batch = task.pad([(row, sides.target) for row in rows])
+        batch = task.pad([(row, sides.target) for row in rows]).to(device)
         passed = passed_of(model, shift(batch))
         written = log_p(model.head, passed.states, sides.target)
         if model.copying is None:
             return written
-        matches = batch.fields[0].ids[:, None] == torch.tensor(sides.target)[None, :, None]
+        matches = batch.fields[0].ids[:, None] == target[None, :, None]
         return likelihood(model.pointed(passed), written, matches=matches)
 
     tokens = tokenizer.tokens(sides.target)
-    batch = task.pad([(sides.source, sides.target)])
+    batch = task.pad([(sides.source, sides.target)]).to(device)
     return Question(
         model,
         tokenizer,
