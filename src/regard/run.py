@@ -2,14 +2,14 @@
 
     recipe.toml        every default written out          tokenizer.json   strings <-> ids
     model.safetensors  the parameters                        config.json      the model's shape
-    journal.jsonl      what happened, step by step        metrics.json     scores by split
-    README.md          the model card                     report.html      the same, to look at
-    answers.jsonl      every answer on the last split, beside what was expected
-    baseline.safetensors   what the plain baseline learned, where it learns
+    journal.jsonl      events, one per line               metrics.json     scores by split
+    README.md          the model card                     report.html      the same as a page
+    answers.jsonl      every answer on the last split, with the expected one
+    baseline.safetensors   parameters of the baseline, where it has some
     checkpoints/       for --resume; may be deleted       regard.json      versions and hashes
 
-``regard.json`` is written last: a folder without it is a run that has not finished. It holds the
-SHA-256 of every file, so that a part from another run, or a flipped bit, is found when it is read.
+``regard.json`` is written last: a folder without it is an unfinished run. It holds the SHA-256 of
+every file, so that a file of another run, or a flipped bit, is found when it is read.
 """
 
 import fcntl
@@ -46,11 +46,11 @@ JOURNAL, METRICS, CARD, REPORT = "journal.jsonl", "metrics.json", "README.md", "
 BASELINE, ANSWERS = "baseline.safetensors", "answers.jsonl"
 SEAL, CHECKPOINTS, LOCK = "regard.json", "checkpoints", ".lock"
 VERIFIED = (RECIPE, TOKENIZER, MODEL, CONFIG, METRICS)
-"""Files that an answer depends on; checked whenever a run is opened."""
+"""Files that answers depend on; verified whenever a run is opened."""
 
 
 class Parts(NamedTuple):
-    """What a run settles before its first step."""
+    """What a run determines before its first step."""
 
     recipe: Recipe
     tokenizer: Tokenizer
@@ -60,8 +60,8 @@ class Run:
     """A finished run, opened for reading.
 
     Args:
-        folder: The run folder; its seal is checked at once.
-        decoding: Settings of [decoding] to answer by, instead of the recipe's own.
+        folder: The run folder; its seal is verified at once.
+        decoding: Settings of [decoding] that override the recipe's.
 
     """
 
@@ -94,7 +94,7 @@ class Run:
 
     @property
     def parameters(self) -> dict[str, Tensor]:
-        """The trained parameters by name, read anew."""
+        """The trained parameters by name, read from the disk."""
         try:
             return load_file(self.folder / MODEL)
         except SafetensorError as error:
@@ -110,7 +110,7 @@ class Run:
 
     @cached_property
     def answers(self) -> list[dict[str, Any]]:
-        """Every answer on the split that was measured last; none in a run of an older version."""
+        """Every answer on the last split that was evaluated; none in runs of older versions."""
         if ANSWERS not in self.facts["files"]:
             return []
         _verify(self.folder, ANSWERS, self.facts["files"])
@@ -119,10 +119,10 @@ class Run:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What training came to, under the names that scripts rely on."""
+        """The outcome of the training, under names that scripts rely on."""
         if "imported" in self.metrics:
-            told = f"{self.folder} was imported, not trained here: nothing was measured."
-            raise UsageError(told, "Measure it: regard evaluate RUN --data FILE.")
+            problem = f"{self.folder} was imported, not trained: it has no scores."
+            raise UsageError(problem, "Evaluate it: regard evaluate RUN --data FILE.")
         split = "test" if "test" in self.metrics else "valid"
         training = self.metrics["training"]
         return {
@@ -140,54 +140,54 @@ class Run:
 
     @property
     def journal(self) -> list[dict[str, Any]]:
-        """What happened, each step once."""
+        """The events of the training, each step once."""
         return read_journal(self.folder / JOURNAL)
 
 
-def told_beginning(began: Mapping[str, Any]) -> str:
-    """Say in a sentence what a run carried over from another, and what was new in it."""
+def describe_start(began: Mapping[str, Any]) -> str:
+    """Say in a sentence what a run carried over from another run, and what it initialized."""
     carried, new = (
         f"{sum(parts.values()):,} ({', '.join(f'{name} {n:,}' for name, n in parts.items())})"
         for parts in (began["carried"], began["new"] or {"nothing": 0})
     )
     return (
-        f"Begun from the run {began['run']}, model {began['model'][:12]}: parameters carried over "
-        f"{carried}; new {new}."
+        f"Started from the run {began['run']}, model {began['model'][:12]}. Parameters carried "
+        f"over: {carried}; initialized at random: {new}."
     )
 
 
-def parts_of(folder: Path) -> Parts | None:
-    """Recipe and tokenizer of a run that may not have finished; None if it did not get so far."""
+def read_parts(folder: Path) -> Parts | None:
+    """Read recipe and tokenizer of a run that may be unfinished; None where they are missing."""
     if not (folder / RECIPE).is_file() or not (folder / TOKENIZER).is_file():
         return None
     return Parts(load_recipe(folder), Tokenizer.load(folder / TOKENIZER))
 
 
 def create(folder: Path) -> None:
-    """Make an empty run folder; refuse one that is already there."""
+    """Make an empty run folder; refuse one that exists."""
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
         raise UsageError(
             f"a run folder must be new, so that no run is overwritten. {folder} exists.",
-            "Name another with --run, or go on where that run stopped with --resume.",
+            "Name another with --run, or continue that run with --resume.",
         ) from None
     except OSError as error:
         raise UsageError(
-            f"the run folder {folder} cannot be made: {error.strerror}.",
-            "Name a folder that you may write to with --run.",
+            f"the run folder {folder} cannot be created: {error.strerror}.",
+            "Name a folder with write permission with --run.",
         ) from error
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep a second process out of a run that is being written."""
-    with (folder / LOCK).open("w") as lock:
+def lock(folder: Path) -> Iterator[None]:
+    """Lock a run against a second writing process."""
+    with (folder / LOCK).open("w") as file:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise UsageError(
-                f"one process at a time may write a run. Another one is writing {folder}.",
+                f"only one process at a time may write a run. Another process is writing {folder}.",
                 "Wait for it to end, or name another folder with --run.",
             ) from None
         yield
@@ -200,7 +200,7 @@ def write_recipe(folder: Path, recipe: Recipe) -> None:
 
 
 def write_model(folder: Path, model: nn.Module, tokenizer: Tokenizer) -> None:
-    """Write the parameters, and beside them what they belong to."""
+    """Write the parameters, and the config that ties them to their tokenizer."""
     parameters = parameters_of(model)
     write_tensors_whole(folder / MODEL, parameters)
     config = {
@@ -213,13 +213,13 @@ def write_model(folder: Path, model: nn.Module, tokenizer: Tokenizer) -> None:
 
 
 def write_baseline(folder: Path, parameters: Mapping[str, Tensor]) -> None:
-    """Write what the plain baseline learned, where there is one that learns."""
+    """Write the baseline's parameters, where it has some."""
     if parameters:
         write_tensors_whole(folder / BASELINE, parameters)
 
 
 def seal(folder: Path) -> None:
-    """Say that a run is whole: hash every file, write the versions."""
+    """Seal a finished run: write the versions and the hash of every file."""
     names = (RECIPE, TOKENIZER, MODEL, BASELINE, CONFIG, JOURNAL, METRICS, ANSWERS, CARD, REPORT)
     versions = {name: version(name) for name in ("torch", "tokenizers", "safetensors", "numpy")}
     facts = {"format": FORMAT, "regard": __version__, "versions": versions}
@@ -227,17 +227,17 @@ def seal(folder: Path) -> None:
 
 
 def read_journal(file: Path) -> list[dict[str, Any]]:
-    """Return the journal's lines, each step once.
+    """Read the journal's events, each step once.
 
-    A run that was stopped and resumed repeats some steps: a line ``resumed`` at step s takes back
-    the lines of later steps before it.
+    A run that was stopped and resumed repeats some steps: an event ``resumed`` at step s discards
+    earlier events of later steps.
     """
     kept: list[dict[str, Any]] = []
     for raw in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
         try:
             line = json.loads(raw)
         except json.JSONDecodeError:
-            continue  # the last line of a run that was killed while writing it
+            continue  # cut short by a kill
         if line["event"] == "resumed":
             kept = [old for old in kept if old.get("step", 0) <= line["step"]]
         kept.append(line)
@@ -246,7 +246,7 @@ def read_journal(file: Path) -> list[dict[str, Any]]:
 
 def _read_seal(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
-        raise UsageError(f"{folder} is no run folder.", "Name a folder that `regard train` wrote.")
+        raise UsageError(f"{folder} is not a run folder.", "Name one that `regard train` wrote.")
     if not (folder / SEAL).is_file():
         raise RunError(
             f"{folder} is not a finished run: it has no {SEAL}.",

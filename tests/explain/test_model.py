@@ -44,5 +44,5 @@ def test_the_name_is_a_function_in_either_order_of_import(explained, order):
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path):
-    with pytest.raises(UsageError, match="no run folder"):
+    with pytest.raises(UsageError, match="not a run folder"):
         regard.explain(tmp_path / "gone", TEXT)

@@ -140,7 +140,7 @@ def test_its_body_is_carried_into_a_classifier(fresh, said, freeze):
         and began["model"] == imported.facts["files"]["model.safetensors"]
     )
     assert sum(began["carried"].values()) == imported.metrics["imported"]["parameters"]
-    told = "Begun from the run imported"
+    told = "Started from the run imported"
     assert told in (fresh / "run" / "README.md").read_text()
     assert told in (fresh / "run" / "report.html").read_text()
     assert run.recipe.text.tokenizer == "bert" and run.tokenizer == imported.tokenizer
@@ -154,9 +154,7 @@ def test_wrong_turns_are_refused_in_two_lines(fresh, refused):
     refused(2, ["import", encoder, str(fresh / "imported")], "must be new", "Name another folder")
     refused(2, ["import", str(fresh / "nowhere"), run], "is no folder", "config.json")
     refused(2, ["import", encoder, run, "--task", "translation"], "retrieval or masked-pretraining")
-    refused(
-        2, ["compare", str(fresh / "imported"), str(fresh / "imported")], "nothing was measured"
-    )
+    refused(2, ["compare", str(fresh / "imported"), str(fresh / "imported")], "it has no scores")
     (fresh / "encoder" / "config.json").write_text("{")
     refused(1, ["import", encoder, run], "config.json cannot be read", "Get this file again")
     assert not (fresh / "new").exists()

@@ -98,7 +98,7 @@ def test_a_causal_body_makes_a_causal_classifier_and_any_other_does_not(home):
 def test_card_and_report_say_what_was_carried(home):
     for paper in ("README.md", "report.html"):
         text = (home / "warm-1" / paper).read_text()
-        assert "Begun from the run lm" in text and "body.stack" in text and "head" in text
+        assert "Started from the run lm" in text and "body.stack" in text and "head" in text
     report = (home / "warm-1" / "report.html").read_text()
     assert "layer 2, head 2" in report and 'class="confusion"' in report
     assert "bag of word n-grams" in report and "https://" not in report
@@ -135,7 +135,7 @@ def test_one_run_still_has_its_row(home, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "word"),
     [
-        (["compare", "{home}/nowhere"], 2, "is no run folder"),
+        (["compare", "{home}/nowhere"], 2, "is not a run folder"),
         (["compare", "{home}/lm", "{home}/warm-1"], 2, "one task"),
         (["compare", "{home}/warm-1", "--output", "{home}/page.html"], 2, "nothing is overwritten"),
     ],
@@ -190,12 +190,12 @@ def test_init_writes_a_recipe_that_begins_from_a_run(home, capsys, tmp_path, mon
     assert main(["check", str(recipe)]) == 0
     small = ["--set", "training.budget=2 steps", "--set", "training.threads=1"]
     assert said(capsys, ["train", str(recipe), "--run", "run", *small])["steps"] == 2
-    assert f"Begun from the run {body}, model" in (tmp_path / "run" / "README.md").read_text()
+    assert f"Started from the run {body}, model" in (tmp_path / "run" / "README.md").read_text()
 
 
 def test_init_says_what_it_cannot_begin_from(home, capsys, tmp_path):
     data, out = str(home / "train.tsv"), tmp_path / "own.toml"
     call = ["init", "classification", "--data", data, "--output", str(out), "--start"]
     assert main([*call, str(home / "nowhere")]) == 2
-    assert "nowhere is no run folder" in capsys.readouterr().err
+    assert "nowhere is not a run folder" in capsys.readouterr().err
     assert not out.exists()

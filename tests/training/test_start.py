@@ -282,7 +282,7 @@ def test_a_model_of_which_everything_is_frozen_is_refused(begun, tmp_path):
 
 
 def test_a_run_that_is_not_there_is_told(begun, tmp_path):
-    with pytest.raises(Exception, match="is no run folder"):
+    with pytest.raises(Exception, match="is not a run folder"):
         train(begun(start={"run": str(tmp_path / "nowhere")}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from regard.recipe.recipe import Recipe
-from regard.run import told_beginning
+from regard.run import describe_start
 from regard.tasks.kinds import kind_of
 from regard.tasks.scores import lasted, shown, told_alone
 
@@ -29,7 +29,7 @@ def model_card(recipe: Recipe, metrics: dict[str, Any], *, baseline: str) -> str
 {training["parameters"]:,} parameters, trained by regard on {training["examples"]:,} examples
 ({training["overlong"]:,} left out as too long) in {training["steps"]:,} steps and
 {lasted(training["seconds"])} on {_device(training)}.
-{told_beginning(training["began"]) if "began" in training else ""}
+{describe_start(training["began"]) if "began" in training else ""}
 
 ## Scores
 

@@ -31,7 +31,7 @@ from regard.files import write_whole
 from regard.report.costs import run_facts
 from regard.report.sample_captions import novelty_facts
 from regard.report.searches import searches_of
-from regard.run import REPORT, Run, seal, told_beginning
+from regard.run import REPORT, Run, describe_start, seal
 from regard.tasks.kinds import kind_of
 from regard.tasks.scores import lasted, scale
 
@@ -111,7 +111,7 @@ def _summary(run: Run) -> str:
     )
     if baseline is not None:
         said += f"; {run.task.baseline} reaches {_figure(metric, baseline)}"
-    began = told_beginning(training["began"]) if "began" in training else ""
+    began = describe_start(training["began"]) if "began" in training else ""
     return " ".join(part for part in (f"{said}.", run.told_alone, began) if part)
 
 

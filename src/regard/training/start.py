@@ -18,7 +18,7 @@ from torch import nn
 from regard.errors import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.recipe.start import StartSettings
-from regard.run import MODEL, Parts, Run, parts_of
+from regard.run import MODEL, Parts, Run, read_parts
 from regard.tasks.transfer import Origin, carry_over, complete_from
 
 
@@ -57,7 +57,7 @@ def find_source(recipe: Recipe, folder: Path, *, resume: bool) -> Source | None:
     """Return the run that a recipe starts from; of a resumed run, the run itself."""
     if recipe.model.start.run is None:
         return None
-    if resume and (own := parts_of(folder)) is not None:
+    if resume and (own := read_parts(folder)) is not None:
         return Source(own, Origin(own.recipe, folder.name, same=True))
     run = Run(Path(recipe.model.start.run))
     return Source(Parts(run.recipe, run.tokenizer), Origin(run.recipe, recipe.model.start.run))

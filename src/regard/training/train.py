@@ -1,4 +1,4 @@
-"""From a recipe to a run: prepare, loop, choose the parameters, measure, seal."""
+"""From a recipe to a run: prepare the data, train, choose the parameters, evaluate, seal."""
 
 import platform
 from collections.abc import Iterator
@@ -32,19 +32,19 @@ from regard.training.step import Stepper
 from regard.training.watcher import SilentWatcher, Watcher
 
 ALL_THREADS = torch.get_num_threads()
-"""One for each core, or what OMP_NUM_THREADS says: two runs at once want one each."""
+"""One per core, or OMP_NUM_THREADS: two runs on two cores need one thread each."""
 
 
 def train(
     recipe: Recipe, folder: Path, *, resume: bool = False, watcher: Watcher | None = None
 ) -> Run:
-    """Train what a recipe says and return the finished run."""
+    """Train a recipe and return the finished run."""
     watcher = watcher or SilentWatcher()
     if resume:
-        _can_resume(folder)
+        _check_resumable(folder)
     else:
         folders.create(folder)
-    with folders.locked(folder):
+    with folders.lock(folder):
         _train(recipe, folder, watcher, resume=resume)
     return Run(folder)
 
@@ -55,24 +55,24 @@ def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> N
     configure_malloc()
     journal = Journal(folder / folders.JOURNAL)
     try:
-        saved = _saved(folder, watcher) if resume else None
+        saved = _load_newest_checkpoint(folder, watcher) if resume else None
         prepared = prepare(recipe, watcher, find_source(recipe, folder, resume=resume))
-        recipe = prepared.task.recipe  # with what only the data, or another run, could say
-        # Counted first: a task may keep the model it begins with, and must keep the real one.
-        steps = _steps(saved) if saved else _count_steps(recipe, prepared, watcher)
-        state, began = _fresh_state(recipe, prepared, _began(saved))
+        recipe = prepared.task.recipe  # completed from the data or from another run
+        # Steps are counted first: a task may keep the model that it begins with.
+        steps = _planned_steps(saved) if saved else _count_steps(recipe, prepared, watcher)
+        state, began = _initialize(recipe, prepared, _starting_point(saved))
     except BaseException:
         if not resume:
-            _leave_nothing(folder)
+            _remove_empty(folder)
         raise
-    made_of = _made_of(recipe, prepared, threads, began)
+    made_of = _identify(recipe, prepared, threads, began)
     if saved:
         _restore(state, saved, made_of, watcher, journal)
     folders.write_recipe(folder, recipe)
     prepared.task.tokenizer.save(folder / folders.TOKENIZER)
     if not saved:
         if resume:
-            journal.write("resumed", step=-1)  # takes back all that was written before
+            journal.write("resumed", step=-1)  # discards every earlier event
         where = {"machine": platform.machine(), "device": str(device_of(state.model))}
         journal.write("start", step=0, steps=steps, **made_of, **where)
     carried = began.names if began else ()
@@ -89,10 +89,10 @@ def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> N
     finish(prepared, state, began, folder=folder, watcher=watcher)
 
 
-def _fresh_state(
+def _initialize(
     recipe: Recipe, prepared: Prepared, began: StartingPoint | None = None
 ) -> tuple[State, StartingPoint | None]:
-    """Make what learns; what it was once begun from, if ``began`` says so, is not read again."""
+    """Make model and optimizers; with ``began`` given, the other run is not read again."""
     seed_torch(recipe.seed, Purpose.INITIALISATION)
     model = prepared.task.build()
     prepared.task.begin(model, prepared.store)
@@ -106,9 +106,9 @@ def _fresh_state(
 
 def _count_steps(recipe: Recipe, prepared: Prepared, watcher: Watcher) -> int:
     def seconds_per_step() -> float:
-        watcher.say("timing a few steps to turn the time budget into a number of steps")
-        state, began = _fresh_state(recipe, prepared)
-        # Where carried parts thaw one day, steps are timed as if they had: time is never overrun.
+        watcher.say("timing a few steps to convert the time budget into a number of steps")
+        state, began = _initialize(recipe, prepared)
+        # Parameters that will be unfrozen are timed unfrozen, so that the budget is never exceeded.
         carried = began.names if began and recipe.model.start.unfreeze_after is None else ()
         stepper = Stepper(
             recipe, prepared.task, prepared.store, prepared.stream, steps=1000, carried=carried
@@ -123,14 +123,14 @@ def _count_steps(recipe: Recipe, prepared: Prepared, watcher: Watcher) -> int:
         seconds_per_step=seconds_per_step,
     )
     epochs = steps / prepared.stream.steps_per_epoch
-    watcher.say(f"training for {steps:,} steps, {epochs:.1f} times through the data")
+    watcher.say(f"training for {steps:,} steps, {epochs:.1f} epochs")
     return steps
 
 
-def _made_of(
+def _identify(
     recipe: Recipe, prepared: Prepared, threads: int, began: StartingPoint | None
 ) -> dict[str, Any]:
-    """Name what a resumed run must still be made of; threads as there are, devices not at all."""
+    """Return what must not change when a run is resumed: actual threads, but no devices."""
     asked = recipe.model_dump(mode="json")
     del asked["training"]["threads"], asked["training"]["device"], asked["decoding"]["device"]
     return {
@@ -142,7 +142,7 @@ def _made_of(
     }
 
 
-def _can_resume(folder: Path) -> None:
+def _check_resumable(folder: Path) -> None:
     if (folder / folders.SEAL).exists():
         raise UsageError(
             f"{folder} is a finished run; there is nothing to resume.",
@@ -151,25 +151,25 @@ def _can_resume(folder: Path) -> None:
     if not folder.is_dir():
         raise UsageError(
             f"{folder} does not exist, so it cannot be resumed.",
-            "Begin it without --resume.",
+            "Start it without --resume.",
         )
 
 
-def _saved(folder: Path, watcher: Watcher) -> checkpoint.Checkpoint | None:
-    """Read the newest sound checkpoint."""
+def _load_newest_checkpoint(folder: Path, watcher: Watcher) -> checkpoint.Checkpoint | None:
+    """Load the newest checkpoint that verifies."""
     found = checkpoint.newest(folder / folders.CHECKPOINTS, watcher.say)
     if found is None:
-        watcher.say("no checkpoint yet: beginning again")
+        watcher.say("no checkpoint yet: starting again")
     return checkpoint.load(found) if found else None
 
 
-def _steps(saved: checkpoint.Checkpoint) -> int:
-    """Return the number of steps that a resumed run was to have."""
+def _planned_steps(saved: checkpoint.Checkpoint) -> int:
+    """Return the total number of steps of a resumed run."""
     return int(saved.state["made_of"]["steps"])
 
 
-def _began(saved: checkpoint.Checkpoint | None) -> StartingPoint | None:
-    """Say what a resumed run once began from."""
+def _starting_point(saved: checkpoint.Checkpoint | None) -> StartingPoint | None:
+    """Return what a resumed run once carried over from another run."""
     facts = saved.state["made_of"].get("began") if saved else None
     return StartingPoint(**facts) if facts else None
 
@@ -181,16 +181,16 @@ def _restore(
     watcher: Watcher,
     journal: Journal,
 ) -> None:
-    """Take up a checkpoint of a run that was made of the same parts."""
-    _same(saved.state["made_of"], made_of)
+    """Restore a checkpoint, if the run is still made of the same parts."""
+    _refuse_changes(saved.state["made_of"], made_of)
     state.from_checkpoint(saved)
     where = str(device_of(state.model))
     journal.write("resumed", step=state.counters.step, device=where)
     watcher.say(f"resumed after step {state.counters.step:,}")
 
 
-def _same(saved: dict[str, Any], now: dict[str, Any]) -> None:
-    """Refuse to go on with other data, another tokenizer or another recipe."""
+def _refuse_changes(saved: dict[str, Any], now: dict[str, Any]) -> None:
+    """Refuse to resume with other data, another tokenizer or another recipe."""
     for name in ("recipe", "data", "tokenizer", "training.threads"):
         if saved[name] == now[name]:
             continue
@@ -198,9 +198,9 @@ def _same(saved: dict[str, Any], now: dict[str, Any]) -> None:
         if name == "recipe":
             differs, was, became = next(_differences(saved[name], now[name]))
         raise UsageError(
-            f"a resumed run must be made of the same parts. {differs} was {was}; now it is "
-            f"{became}.",
-            "Put it back as it was, or begin a new run with --run.",
+            f"a resumed run must have the same recipe, data, tokenizer and threads. {differs} was "
+            f"{was}; now it is {became}.",
+            "Change it back, or start a new run with --run.",
         )
 
 
@@ -213,7 +213,7 @@ def _differences(saved: Any, now: Any, path: str = "") -> Iterator[tuple[str, An
         yield path, saved, now
 
 
-def _leave_nothing(folder: Path) -> None:
-    """Take back a folder in which nothing was trained, so that the next try need not rename."""
+def _remove_empty(folder: Path) -> None:
+    """Remove a folder in which nothing was trained, so that its name can be used again."""
     (folder / folders.LOCK).unlink(missing_ok=True)
     folder.rmdir()
