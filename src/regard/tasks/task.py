@@ -362,7 +362,7 @@ class Task(ABC, Generic[ModelT]):
         raise UsageError(
             f"an attribution needs a number to explain. A run of {self.recipe.task} with this "
             "objective gives none for a text.",
-            "Show its attention weights instead: --reading weights.",
+            "Show its attention weights instead: --attribution weights.",
         )
 
     def text_attention(self, model: ModelT, text: str) -> TextAttention | None:

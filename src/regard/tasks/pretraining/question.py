@@ -27,7 +27,7 @@ def mask_question(task: Task[Any], model: Bert, inquiry: Inquiry) -> Question:
         raise UsageError(
             f"an attribution needs a {MASK} whose word it explains. Got none in "
             f"{inquiry.text[:60]!r}.",
-            f"Write {MASK} where a word is to be guessed, or take --reading weights.",
+            f"Write {MASK} where a word is to be guessed, or take --attribution weights.",
         )
 
     def each(rows: Sequence[Row]) -> Tensor:
