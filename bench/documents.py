@@ -28,7 +28,7 @@ from runs import spread, trained
 from torch.utils.flop_counter import FlopCounterMode
 
 from regard.data.batch import pad
-from regard.data.worlds.reviews import reviews
+from regard.data.worlds.reviews import draw_reviews
 from regard.layers.diversity import mean_overlap
 from regard.layers.tap import listen
 from regard.recipe.load import load, make
@@ -99,7 +99,7 @@ def judged(run, found):
 
 def shares(run):
     """Accuracy and found rationale on the test reviews, by kind."""
-    found = list(reviews("test"))
+    found = list(draw_reviews("test"))
     answers, looked = judged(run, found)
     right = np.array([said == each.rating for said, each in zip(answers, found, strict=True)])
     hit = np.array([at in each.rationale_sentences for at, each in zip(looked, found, strict=True)])
@@ -239,7 +239,7 @@ def overlap_of(run, texts):
 def penalty(options):
     """How alike hops look, and how well they answer, by kind and weight of the penalty."""
     found = {}
-    texts = [review.text for review in reviews("test", count=300)]
+    texts = [review.text for review in draw_reviews("test", count=300)]
     choices = [("none", 0.0)]
     choices += [(kind, w) for kind in ("frobenius", "off-diagonal", "kl") for w in (0.3, 1.0)]
     for seed in options.seeds:

@@ -153,7 +153,7 @@ def taps(arguments):
 
 
 def scenes(arguments):
-    from regard.data.worlds.scenes import scenes as world
+    from regard.data.worlds.scenes import draw_scenes as world
     from regard.explain.alignment import Gold, find_strongest, measure_agreement
     from regard.explain.attributions.attribute import attribute
     from regard.explain.trace import trace
@@ -191,7 +191,7 @@ def scenes(arguments):
 
 def reviews(arguments):
     """Average precision of each attribution's ranking of words against the gold rationale."""
-    from regard.data.worlds.reviews import reviews as world
+    from regard.data.worlds.reviews import draw_reviews as world
     from regard.explain.attributions.attribute import attribute
     from regard.run import Run
 

@@ -33,8 +33,8 @@ from torch import nn
 from torch.nn import functional
 
 from regard.data.batch import Batch, pad
-from regard.data.worlds.reviews import reviews
-from regard.data.worlds.scenes import scenes
+from regard.data.worlds.reviews import draw_reviews
+from regard.data.worlds.scenes import draw_scenes
 from regard.decoding.search import greedy
 from regard.decoding.steps import Limits
 from regard.layers.visibility import padding
@@ -65,8 +65,8 @@ TEMPERATURE = 0.05
 def examples(task, split, count):
     """Pairs of texts; for summaries also the sentences and which of them are wanted."""
     if task in ("translate", "retrieve"):
-        return [(one.source, one.target) for one in scenes(split, count=count)]
-    found = reviews(split, count=count)
+        return [(one.source, one.target) for one in draw_scenes(split, count=count)]
+    found = draw_reviews(split, count=count)
     if task == "classify":
         return [(one.text, one.rating) for one in found]
     return [

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-from regard.data.worlds.reviews import reviews
+from regard.data.worlds.reviews import draw_reviews
 from regard.data.worlds.reviews.words import ASPECTS, OPINIONS, VERDICT
-from regard.data.worlds.scenes import scenes
+from regard.data.worlds.scenes import draw_scenes
 
 Tables = dict[str, Any]
 
@@ -88,20 +88,20 @@ def pretraining(steps: int, *, seed: int = 1, model: Tables | None = None, **cho
 
 def make_sentences(count: int, split: str = "train") -> str:
     """Generate English sentences of the built-in world, one per line."""
-    return "".join(f"{scene.target}\n" for scene in islice(scenes(split), count))
+    return "".join(f"{scene.target}\n" for scene in islice(draw_scenes(split), count))
 
 
 def make_reviews(
     count: int, split: str = "train", *, context: float = 0.0
 ) -> list[tuple[str, str]]:
     """Generate reviews of the built-in world with their ratings."""
-    return [(one.text, one.rating) for one in reviews(split, count=count, context=context)]
+    return [(one.text, one.rating) for one in draw_reviews(split, count=count, context=context)]
 
 
 def make_unlabelled_text(count: int, *, seed: int = 1) -> str:
     """Generate reviews without ratings, one sentence per line, blank lines between reviews."""
     return write_documents(
-        one.sentences for one in reviews("train", count=count, seed=seed, context=0.0)
+        one.sentences for one in draw_reviews("train", count=count, seed=seed, context=0.0)
     )
 
 

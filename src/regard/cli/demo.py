@@ -10,7 +10,7 @@ from rich.table import Table
 import regard
 from regard.cli.progress import TrainingScreen
 from regard.cli.screen import clean, console
-from regard.data.worlds.scenes import Scene, scenes
+from regard.data.worlds.scenes import Scene, draw_scenes
 from regard.draw.label import strip_marks
 from regard.draw.picture import Picture
 from regard.draw.terminal import TerminalMap
@@ -41,7 +41,7 @@ def demo() -> None:
 
 
 def _golds(split: str, count: int) -> list[Gold]:
-    return [_gold(scene) for scene in islice(scenes(split), count)]
+    return [_gold(scene) for scene in islice(draw_scenes(split), count)]
 
 
 def _gold(scene: Scene) -> Gold:

@@ -22,7 +22,7 @@ def unchecked():
 
 @pytest.fixture(scope="session")
 def corpus():
-    from regard.data.worlds.scenes import COUNTS, drawn_scenes
+    from regard.data.worlds.scenes import COUNTS, draw_with_combinations
 
     with without_checks():
-        return {split: list(drawn_scenes(split)) for split in COUNTS}
+        return {split: list(draw_with_combinations(split)) for split in COUNTS}

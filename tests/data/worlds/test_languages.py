@@ -5,14 +5,14 @@ from itertools import product
 
 import pytest
 
-from regard.data.worlds.languages import BRACKETS, LANGUAGES, is_dyck, language, language_split
+from regard.data.worlds.languages import BRACKETS, LANGUAGES, draw_language, draw_split, is_dyck
 from regard.errors import UsageError
 
 LABELLED = ("parity", "dyck", "aa")
 
 
 def pairs(name, lengths=range(1, 14), count=997, seed=3, **rest):
-    drawn = language(name, lengths=lengths, count=count, seed=seed, **rest)
+    drawn = draw_language(name, lengths=lengths, count=count, seed=seed, **rest)
     return [(source.split(" "), target) for source, target in drawn]
 
 
@@ -120,7 +120,7 @@ def test_the_same_seed_draws_the_same_and_another_does_not(name):
 
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_every_language_has_three_splits(name, unchecked):
-    sizes = {split: len(list(language_split(name, split))) for split in ("train", "valid", "test")}
+    sizes = {split: len(list(draw_split(name, split))) for split in ("train", "valid", "test")}
     assert sizes == {"train": 10_000, "valid": 500, "test": 1_000}
 
 
@@ -138,4 +138,4 @@ def test_every_language_has_three_splits(name, unchecked):
 def test_a_language_that_cannot_be_is_refused(call, message):
     arguments = {"name": "dyck", "lengths": (3,), "count": 1} | call
     with pytest.raises(UsageError, match=message):
-        next(language(arguments.pop("name"), **arguments))
+        next(draw_language(arguments.pop("name"), **arguments))

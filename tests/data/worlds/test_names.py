@@ -6,7 +6,7 @@ from hashlib import sha256
 
 import pytest
 
-from regard.data.worlds.names import COUNTS, names
+from regard.data.worlds.names import COUNTS, draw_names
 from regard.data.worlds.names import words as lists
 
 FIRST_HUNDRED = "36a9a8667ce297ce1b1fe05be5c4c97c5f78f76397933461b189508afa5f2e93"
@@ -16,7 +16,7 @@ SOME = 1500
 
 @pytest.fixture(scope="module")
 def drawn():
-    return {split: list(names(split, count=SOME)) for split in SPLITS}
+    return {split: list(draw_names(split, count=SOME)) for split in SPLITS}
 
 
 def marked(sentences):
@@ -24,12 +24,12 @@ def marked(sentences):
 
 
 def test_the_same_sentences_come_on_every_machine():
-    told = "\n".join(f"{one.text}{one.spans}" for one in names("train", count=100))
+    told = "\n".join(f"{one.text}{one.spans}" for one in draw_names("train", count=100))
     assert sha256(told.encode()).hexdigest() == FIRST_HUNDRED
 
 
 def test_the_splits_have_the_promised_sizes_and_no_sentence_twice():
-    every = [one.text for split in ("valid", "test") for one in names(split)]
+    every = [one.text for split in ("valid", "test") for one in draw_names(split)]
     assert len(set(every)) == len(every) == COUNTS["valid"] + COUNTS["test"]
 
 

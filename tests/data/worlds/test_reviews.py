@@ -4,7 +4,7 @@ from itertools import islice
 import pytest
 
 from regard.data.worlds import open_world
-from regard.data.worlds.reviews import COUNTS, reviews, side_of
+from regard.data.worlds.reviews import COUNTS, draw_reviews, side_of
 from regard.data.worlds.reviews.words import (
     ASPECTS,
     HEARSAY,
@@ -22,7 +22,7 @@ SOME = 300
 
 @pytest.fixture(scope="module", params=SPLITS)
 def drawn(request):
-    return request.param, list(reviews(request.param, count=SOME))
+    return request.param, list(draw_reviews(request.param, count=SOME))
 
 
 def words_of(review, places):
@@ -68,7 +68,7 @@ def test_neither_sentence_says_the_rating_alone(drawn):
 
 def test_a_guess_by_the_commonest_opinion_is_often_wrong():
     right = total = 0
-    for review in (one for one in reviews("test") if one.needs_context):
+    for review in (one for one in draw_reviews("test") if one.needs_context):
         words = [w.rstrip(".,") for w in review.sentences[review.rationale_sentences[1]].split()]
         ratings = Counter(
             rated(words[at - 1 : at + 1]) if words[at - 1] == "not" else rated([word])
@@ -84,7 +84,7 @@ def test_the_splits_share_words_but_no_pair():
     pairs = {}
     for split in SPLITS:
         found = pairs[split] = set()
-        for review in reviews(split, count=SOME):
+        for review in draw_reviews(split, count=SOME):
             for sentence in review.sentences:
                 words = [word.rstrip(".,") for word in sentence.split()]
                 for at, word in enumerate(words):
@@ -111,20 +111,20 @@ def test_sentences_are_found_again_in_the_text(drawn):
 def test_only_the_writer_counts():
     """A plain review has one sentence of the writer's own; the others are chatter."""
     own = {frame.split("{")[0] for frame in (*VERDICT, *LISTS)}
-    for review in islice((one for one in reviews("train") if not one.needs_context), SOME):
+    for review in islice((one for one in draw_reviews("train") if not one.needs_context), SOME):
         judged = [at for at, s in enumerate(review.sentences) if s.startswith(tuple(own))]
         assert judged == list(review.rationale_sentences)
     assert not any(frame.startswith(tuple(own)) for frame in HEARSAY)
 
 
 def test_it_is_the_same_for_the_same_seed_and_distinct():
-    first, again, other = (list(reviews("valid", count=50, seed=seed)) for seed in (0, 0, 1))
+    first, again, other = (list(draw_reviews("valid", count=50, seed=seed)) for seed in (0, 0, 1))
     assert first == again and first != other
     assert len({one.text for one in first}) == 50
 
 
 def test_ratings_and_kinds_are_shared_out():
-    found = list(reviews("test"))
+    found = list(draw_reviews("test"))
     assert len(found) == COUNTS["test"]
     assert min(Counter(one.rating for one in found).values()) > 120
     assert 0.45 < sum(one.needs_context for one in found) / len(found) < 0.55
@@ -132,5 +132,5 @@ def test_ratings_and_kinds_are_shared_out():
 
 def test_it_is_read_like_a_file_of_texts_and_labels():
     record = next(iter(open_world("reviews", "test")))
-    first = next(reviews("test"))
+    first = next(draw_reviews("test"))
     assert record.fields == (first.text, first.rating) and record.file == "world:reviews/test"

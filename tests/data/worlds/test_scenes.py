@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 
 import pytest
 
-from regard.data.worlds.scenes import COUNTS, english, scenes
+from regard.data.worlds.scenes import COUNTS, draw_scenes, english
 from regard.data.worlds.scenes.chance import Chance, side_of
 from regard.data.worlds.scenes.modifiers import ADJECTIVES, MANNERS, NUMBERS, TIMES
 from regard.data.worlds.scenes.nouns import NOUNS
@@ -79,19 +79,21 @@ def test_a_sentence_has_one_translation(corpus, unchecked):
     for scene in everything(corpus):
         translations[scene.source].add(scene.target)
     for seed in (1, 2):
-        for scene in scenes("train", count=5000, seed=seed):
+        for scene in draw_scenes("train", count=5000, seed=seed):
             translations[scene.source].add(scene.target)
     assert [many for many in translations.values() if len(many) > 1] == []
 
 
 def test_the_first_thousand_pairs_are_the_same_everywhere(unchecked):
-    text = "\n".join(f"{scene.source}\t{scene.target}" for scene in scenes("train", count=1000))
+    text = "\n".join(
+        f"{scene.source}\t{scene.target}" for scene in draw_scenes("train", count=1000)
+    )
     assert sha256(text.encode()).hexdigest() == FIRST_THOUSAND
 
 
 def test_another_process_with_other_hashes_draws_the_same():
     code = (
-        "from regard.data.worlds.scenes import scenes;"
+        "from regard.data.worlds.scenes import draw_scenes as scenes;"
         "print(hash(tuple(tuple(scene[2]) for scene in scenes('test', count=50))));"
         "print([scene.source for scene in scenes('test', count=50)])"
     )
@@ -104,11 +106,11 @@ def test_another_process_with_other_hashes_draws_the_same():
 
 
 def test_a_shorter_corpus_is_the_beginning_of_a_longer_one():
-    assert list(scenes("valid", count=7)) == list(islice(scenes("valid", count=53), 7))
+    assert list(draw_scenes("valid", count=7)) == list(islice(draw_scenes("valid", count=53), 7))
 
 
 def test_another_seed_gives_other_sentences(unchecked):
-    one, other = (set(scenes("test", count=200, seed=seed)) for seed in (0, 1))
+    one, other = (set(draw_scenes("test", count=200, seed=seed)) for seed in (0, 1))
     assert len(one & other) < 40
 
 
@@ -212,16 +214,16 @@ def test_a_combination_belongs_to_one_split_for_ever():
 
 def test_chance_chooses_by_weight():
     chance = Chance("train", 0)
-    drawn = [chance.weighted({"often": 0.9, "seldom": 0.1}) for _ in range(2000)]
+    drawn = [chance.pick_weighted({"often": 0.9, "seldom": 0.1}) for _ in range(2000)]
     assert 0.87 < drawn.count("often") / 2000 < 0.93
 
 
 def test_an_unknown_split_is_refused_at_once():
     with pytest.raises(UsageError, match=r"'dev'.*\n.*train, valid, test"):
-        next(scenes("dev"))
+        next(draw_scenes("dev"))
 
 
 def test_more_sentences_than_there_are_is_an_error_and_not_an_endless_search(monkeypatch):
     monkeypatch.setattr("regard.data.worlds.scenes._PATIENCE", 0)
     with pytest.raises(UsageError, match="distinct sentences"):
-        list(scenes("valid", count=100_000))
+        list(draw_scenes("valid", count=100_000))

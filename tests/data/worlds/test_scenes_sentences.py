@@ -10,9 +10,9 @@ from regard.data.worlds.scenes.compound import (
     BUT,
     THAT,
     WHILE,
-    joined,
-    nested,
-    reasoned,
+    coordinate,
+    give_reason,
+    nest,
     subordinate,
 )
 from regard.data.worlds.scenes.modifiers import (
@@ -37,9 +37,9 @@ from regard.data.worlds.scenes.modifiers import (
     A,
 )
 from regard.data.worlds.scenes.nouns import NOUNS
-from regard.data.worlds.scenes.phrase import Phrase, Place, own, pronoun_for
+from regard.data.worlds.scenes.phrase import Location, Phrase, own, pronoun_for
 from regard.data.worlds.scenes.places import RELATIONS
-from regard.data.worlds.scenes.simple import asked, stated
+from regard.data.worlds.scenes.simple import make_question, make_statement
 from regard.data.worlds.scenes.verbs import (
     CAN,
     FUTURE,
@@ -67,7 +67,7 @@ def place(german, case, phrase):
     relation = next(
         r for r in RELATIONS if (r.german, r.case, r.noun) == (german, case, phrase.noun)
     )
-    return Place(relation, phrase)
+    return Location(relation, phrase)
 
 
 def time(german):
@@ -86,25 +86,25 @@ READS = Clause(np("Vater"), verb("lesen"), object=np("Zeitung", A))
 
 STRUCTURES = [
     # main clauses, case and adjective endings
-    (stated(SLEEPS), "Der Hund schläft.", "The dog is sleeping."),
-    (stated(EATS), "Der Junge isst einen roten Apfel.", "The boy is eating a red apple."),
+    (make_statement(SLEEPS), "Der Hund schläft.", "The dog is sleeping."),
+    (make_statement(EATS), "Der Junge isst einen roten Apfel.", "The boy is eating a red apple."),
     (
-        stated(Clause(np("Katze", THE, "klein", "schwarz"), verb("sehen"), object=np("Junge"))),
+        make_statement(Clause(np("Katze", THE, "klein", "schwarz"), verb("sehen"), object=np("Junge"))),
         "Die kleine schwarze Katze sieht den Jungen.",
         "The small black cat sees the boy.",
     ),
     (
-        stated(Clause(np("Pferd", A, "alt"), verb("sehen"), object=np("Mann", THIS, "jung"))),
+        make_statement(Clause(np("Pferd", A, "alt"), verb("sehen"), object=np("Mann", THIS, "jung"))),
         "Ein altes Pferd sieht diesen jungen Mann.",
         "An old horse sees this young man.",
     ),
     (
-        stated(Clause(WIR, verb("trinken"), object=np("Wasser", NONE, "kalt"))),
+        make_statement(Clause(WIR, verb("trinken"), object=np("Wasser", NONE, "kalt"))),
         "Wir trinken kaltes Wasser.",
         "We are drinking cold water.",
     ),
     (
-        stated(
+        make_statement(
             Clause(np("Hund", NONE, "müde", number="drei"), verb("liegen"), place=IN_GARDEN)
             ._replace(place=place("auf", "dative", np("Teppich", THE, "grün")))
         ),
@@ -113,12 +113,12 @@ STRUCTURES = [
     ),
     # dative
     (
-        stated(Clause(np("Lehrerin"), verb("helfen"), object=np("Kind", THE, plural=True))),
+        make_statement(Clause(np("Lehrerin"), verb("helfen"), object=np("Kind", THE, plural=True))),
         "Die Lehrerin hilft den Kindern.",
         "The teacher is helping the children.",
     ),
     (
-        stated(
+        make_statement(
             Clause(
                 np("Großmutter", OUR),
                 verb("geben"),
@@ -130,35 +130,35 @@ STRUCTURES = [
         "Our grandmother is giving the hungry child an orange.",
     ),
     # separable verbs and possessives
-    (stated(CALLS), "Die Frau ruft ihren Bruder an.", "The woman is calling her brother."),
+    (make_statement(CALLS), "Die Frau ruft ihren Bruder an.", "The woman is calling her brother."),
     (
-        stated(Clause(np("Mädchen"), verb("anrufen"), object=np("Mutter", OF_THE_GIRL))),
+        make_statement(Clause(np("Mädchen"), verb("anrufen"), object=np("Mutter", OF_THE_GIRL))),
         "Das Mädchen ruft seine Mutter an.",
         "The girl is calling her mother.",
     ),
     (
-        stated(Clause(ICH, verb("aufräumen"), object=np("Zimmer", MY))),
+        make_statement(Clause(ICH, verb("aufräumen"), object=np("Zimmer", MY))),
         "Ich räume mein Zimmer auf.",
         "I am tidying up my room.",
     ),
     # place and direction
     (
-        stated(Clause(np("Hund"), verb("laufen"), place=place("in", "accusative", np("Garten")))),
+        make_statement(Clause(np("Hund"), verb("laufen"), place=place("in", "accusative", np("Garten")))),
         "Der Hund läuft in den Garten.",
         "The dog is running into the garden.",
     ),
     (
-        stated(SLEEPS._replace(place=IN_GARDEN)),
+        make_statement(SLEEPS._replace(place=IN_GARDEN)),
         "Der Hund schläft im Garten.",
         "The dog is sleeping in the garden.",
     ),
     (
-        stated(Clause(np("Frau"), verb("gehen"), place=place("zu", "dative", np("Schule")))),
+        make_statement(Clause(np("Frau"), verb("gehen"), place=place("zu", "dative", np("Schule")))),
         "Die Frau geht zur Schule.",
         "The woman is walking to the school.",
     ),
     (
-        stated(
+        make_statement(
             Clause(
                 np("Mann"),
                 verb("legen"),
@@ -170,145 +170,145 @@ STRUCTURES = [
         "The man is putting the books onto the table.",
     ),
     (
-        stated(Clause(SIE, verb("einkaufen"), place=place("auf", "dative", np("Markt")))),
+        make_statement(Clause(SIE, verb("einkaufen"), place=place("auf", "dative", np("Markt")))),
         "Sie kauft auf dem Markt ein.",
         "She is shopping at the market.",
     ),
     (
-        stated(Clause(np("Kind"), verb("tragen", "wear"), object=np("Hut", A, "teuer"))),
+        make_statement(Clause(np("Kind"), verb("tragen", "wear"), object=np("Hut", A, "teuer"))),
         "Das Kind trägt einen teuren Hut.",
         "The child is wearing an expensive hat.",
     ),
     (
-        stated(Clause(np("Kind"), verb("tragen", "carry"), object=np("Korb", A))),
+        make_statement(Clause(np("Kind"), verb("tragen", "carry"), object=np("Korb", A))),
         "Das Kind trägt einen Korb.",
         "The child is carrying a basket.",
     ),
     # verb second after an adverb or a place
     (
-        stated(READS._replace(time=time("heute")), "time"),
+        make_statement(READS._replace(time=time("heute")), "time"),
         "Heute liest der Vater eine Zeitung.",
         "Today the father is reading a newspaper.",
     ),
     (
-        stated(CALLS._replace(time=time("jeden Tag")), "time"),
+        make_statement(CALLS._replace(time=time("jeden Tag")), "time"),
         "Jeden Tag ruft die Frau ihren Bruder an.",
         "Every day the woman calls her brother.",
     ),
     (
-        stated(READS._replace(time=time("manchmal")), "time"),
+        make_statement(READS._replace(time=time("manchmal")), "time"),
         "Manchmal liest der Vater eine Zeitung.",
         "Sometimes the father reads a newspaper.",
     ),
     (
-        stated(READS._replace(time=time("oft"))),
+        make_statement(READS._replace(time=time("oft"))),
         "Der Vater liest oft eine Zeitung.",
         "The father often reads a newspaper.",
     ),
     (
-        stated(SLEEPS._replace(subject=np("Katze", A, "grau"), place=IN_GARDEN), "place"),
+        make_statement(SLEEPS._replace(subject=np("Katze", A, "grau"), place=IN_GARDEN), "place"),
         "Im Garten schläft eine graue Katze.",
         "There is a grey cat sleeping in the garden.",
     ),
     (
-        stated(SLEEPS._replace(place=IN_GARDEN), "place"),
+        make_statement(SLEEPS._replace(place=IN_GARDEN), "place"),
         "Im Garten schläft der Hund.",
         "In the garden the dog is sleeping.",
     ),
     # tenses and modals
     (
-        stated(CALLS._replace(perfect=True)),
+        make_statement(CALLS._replace(perfect=True)),
         "Die Frau hat ihren Bruder angerufen.",
         "The woman has called her brother.",
     ),
     (
-        stated(Clause(np("Zug"), verb("ankommen"), perfect=True)),
+        make_statement(Clause(np("Zug"), verb("ankommen"), perfect=True)),
         "Der Zug ist angekommen.",
         "The train has arrived.",
     ),
     (
-        stated(EATS._replace(perfect=True, time=time("gestern")), "time"),
+        make_statement(EATS._replace(perfect=True, time=time("gestern")), "time"),
         "Gestern hat der Junge einen roten Apfel gegessen.",
         "Yesterday the boy ate a red apple.",
     ),
     (
-        stated(CALLS._replace(modal=WANT)),
+        make_statement(CALLS._replace(modal=WANT)),
         "Die Frau will ihren Bruder anrufen.",
         "The woman wants to call her brother.",
     ),
     (
-        stated(CALLS._replace(modal=FUTURE, time=time("morgen"))),
+        make_statement(CALLS._replace(modal=FUTURE, time=time("morgen"))),
         "Die Frau wird morgen ihren Bruder anrufen.",
         "The woman will call her brother tomorrow.",
     ),
     (
-        stated(Clause(ICH, verb("schlafen"), modal=FUTURE, time=time("bald"))),
+        make_statement(Clause(ICH, verb("schlafen"), modal=FUTURE, time=time("bald"))),
         "Ich werde bald schlafen.",
         "I will sleep soon.",
     ),
     (
-        stated(EATS._replace(modal=WOULD_LIKE, subject=np("Junge", THE, plural=True))),
+        make_statement(EATS._replace(modal=WOULD_LIKE, subject=np("Junge", THE, plural=True))),
         "Die Jungen möchten einen roten Apfel essen.",
         "The boys would like to eat a red apple.",
     ),
-    (stated(SLEEPS._replace(modal=MUST)), "Der Hund muss schlafen.", "The dog must sleep."),
-    (stated(SLEEPS._replace(modal=SHOULD)), "Der Hund soll schlafen.", "The dog should sleep."),
+    (make_statement(SLEEPS._replace(modal=MUST)), "Der Hund muss schlafen.", "The dog must sleep."),
+    (make_statement(SLEEPS._replace(modal=SHOULD)), "Der Hund soll schlafen.", "The dog should sleep."),
     # negation
     (
-        stated(SLEEPS._replace(negated=True, place=IN_GARDEN)),
+        make_statement(SLEEPS._replace(negated=True, place=IN_GARDEN)),
         "Der Hund schläft nicht im Garten.",
         "The dog is not sleeping in the garden.",
     ),
     (
-        stated(EATS._replace(negated=True, object=np("Apfel", NO))),
+        make_statement(EATS._replace(negated=True, object=np("Apfel", NO))),
         "Der Junge isst keinen Apfel.",
         "The boy is not eating an apple.",
     ),
     (
-        stated(Clause(np("Mann"), verb("kennen"), object=np("Ärztin"), negated=True)),
+        make_statement(Clause(np("Mann"), verb("kennen"), object=np("Ärztin"), negated=True)),
         "Der Mann kennt die Ärztin nicht.",
         "The man does not know the doctor.",
     ),
     (
-        stated(CALLS._replace(negated=True, perfect=True, time=time("gestern"))),
+        make_statement(CALLS._replace(negated=True, perfect=True, time=time("gestern"))),
         "Die Frau hat gestern ihren Bruder nicht angerufen.",
         "The woman did not call her brother yesterday.",
     ),
     (
-        stated(SLEEPS._replace(negated=True, modal=CAN)),
+        make_statement(SLEEPS._replace(negated=True, modal=CAN)),
         "Der Hund kann nicht schlafen.",
         "The dog cannot sleep.",
     ),
     # copula and comparison
     (
-        stated(Clause(np("Haus"), predicate=Predicate(ADJECTIVES["alt"], ("sehr", "very")))),
+        make_statement(Clause(np("Haus"), predicate=Predicate(ADJECTIVES["alt"], ("sehr", "very")))),
         "Das Haus ist sehr alt.",
         "The house is very old.",
     ),
     (
-        stated(Clause(np("Uhr"), predicate=Predicate(ADJECTIVES["teuer"], than=np("Lampe", THIS)))),
+        make_statement(Clause(np("Uhr"), predicate=Predicate(ADJECTIVES["teuer"], than=np("Lampe", THIS)))),
         "Die Uhr ist teurer als diese Lampe.",
         "The clock is more expensive than this lamp.",
     ),
     # questions
-    (asked(CALLS), "Ruft die Frau ihren Bruder an?", "Is the woman calling her brother?"),
+    (make_question(CALLS), "Ruft die Frau ihren Bruder an?", "Is the woman calling her brother?"),
     (
-        asked(Clause(np("Mann"), verb("sehen"), object=np("Hund"))),
+        make_question(Clause(np("Mann"), verb("sehen"), object=np("Hund"))),
         "Sieht der Mann den Hund?",
         "Does the man see the dog?",
     ),
     (
-        asked(EATS._replace(modal=MAY)),
+        make_question(EATS._replace(modal=MAY)),
         "Darf der Junge einen roten Apfel essen?",
         "May the boy eat a red apple?",
     ),
     (
-        asked(READS._replace(modal=WOULD_LIKE)),
+        make_question(READS._replace(modal=WOULD_LIKE)),
         "Möchte der Vater eine Zeitung lesen?",
         "Would the father like to read a newspaper?",
     ),
     (
-        asked(SLEEPS, ("wo", "where")),
+        make_question(SLEEPS, ("wo", "where")),
         "Wo schläft der Hund?",
         "Where is the dog sleeping?",
     ),
@@ -334,12 +334,12 @@ STRUCTURES = [
         "I believe that the boy wants to eat a red apple.",
     ),
     (
-        reasoned(SLEEPS, BECAUSE, of("müde"), first=False),
+        give_reason(SLEEPS, BECAUSE, of("müde"), first=False),
         "Der Hund schläft, weil er müde ist.",
         "The dog is sleeping because it is tired.",
     ),
     (
-        reasoned(
+        give_reason(
             Clause(np("Mädchen"), verb("singen")), ALTHOUGH, of("traurig"), first=True
         ),
         "Obwohl das Mädchen traurig ist, singt es.",
@@ -347,17 +347,17 @@ STRUCTURES = [
     ),
     # clauses side by side and one inside the other
     (
-        joined(SLEEPS, BUT, Clause(np("Katze"), verb("spielen"))),
+        coordinate(SLEEPS, BUT, Clause(np("Katze"), verb("spielen"))),
         "Der Hund schläft, aber die Katze spielt.",
         "The dog is sleeping, but the cat is playing.",
     ),
     (
-        joined(SLEEPS, AND, Clause(np("Katze"), verb("spielen"))),
+        coordinate(SLEEPS, AND, Clause(np("Katze"), verb("spielen"))),
         "Der Hund schläft und die Katze spielt.",
         "The dog is sleeping and the cat is playing.",
     ),
     (
-        nested(
+        nest(
             Clause(np("Mann"), verb("singen"), manner=MANNERS["laut"]),
             Clause(np("Mann"), verb("arbeiten"), place=IN_GARDEN),
         ),
@@ -365,7 +365,7 @@ STRUCTURES = [
         "The man who is working in the garden is singing loudly.",
     ),
     (
-        nested(
+        nest(
             Clause(np("Kuh", plural=True), verb("weglaufen")),
             Clause(np("Kuh", plural=True), verb("schlafen")),
         ),
@@ -394,31 +394,31 @@ def links(sentence):
     ("sentence", "expected"),
     [
         (
-            stated(CALLS),
+            make_statement(CALLS),
             "Die-The Frau-woman ruft-is ruft-calling an-is an-calling ihren-her Bruder-brother",
         ),
         (
-            stated(SLEEPS._replace(place=IN_GARDEN)),
+            make_statement(SLEEPS._replace(place=IN_GARDEN)),
             "Der-The Hund-dog schläft-is schläft-sleeping im-in im-the Garten-garden",
         ),
         (
-            stated(EATS._replace(negated=True, object=np("Apfel", NO))),
+            make_statement(EATS._replace(negated=True, object=np("Apfel", NO))),
             "Der-The Junge-boy isst-is isst-eating keinen-not keinen-an Apfel-apple",
         ),
         (
-            stated(EATS._replace(perfect=True, time=time("gestern")), "time"),
+            make_statement(EATS._replace(perfect=True, time=time("gestern")), "time"),
             "Gestern-Yesterday hat-ate gegessen-ate der-the Junge-boy einen-a roten-red Apfel-apple",
         ),
         (
-            stated(CALLS._replace(modal=WANT)),
+            make_statement(CALLS._replace(modal=WANT)),
             "Die-The Frau-woman will-wants will-to ihren-her Bruder-brother anrufen-call",
         ),
         (
-            reasoned(SLEEPS, BECAUSE, of("müde"), first=False),
+            give_reason(SLEEPS, BECAUSE, of("müde"), first=False),
             "Der-The Hund-dog schläft-is schläft-sleeping weil-because er-it müde-tired ist-is",
         ),
         (
-            stated(SLEEPS._replace(negated=True, modal=CAN)),
+            make_statement(SLEEPS._replace(negated=True, modal=CAN)),
             "Der-The Hund-dog kann-cannot nicht-cannot schlafen-sleep",
         ),
     ],
@@ -434,7 +434,7 @@ def test_content_is_nouns_adjectives_verbs_numbers_and_adverbs():
         time=time("heute"),
         place=IN_GARDEN,
     )
-    scene = to_scene(stated(clause))
+    scene = to_scene(make_statement(clause))
     words = scene.target.strip(".").split()
     assert [words[index] for index in scene.content] == [
         *("Three", "tired", "dogs", "sleeping", "garden", "today"),

@@ -4,7 +4,7 @@ import pytest
 
 from regard.data.record import Record
 from regard.data.worlds import WORLDS, open_world
-from regard.data.worlds.scenes import scenes
+from regard.data.worlds.scenes import draw_scenes
 from regard.errors import UsageError
 
 
@@ -34,7 +34,7 @@ def test_a_world_opens_as_records_of_two_fields(name, split):
 
 def test_the_records_of_scenes_are_its_sentence_pairs():
     fields = [record.fields for record in islice(open_world("scenes", "test"), 13)]
-    assert fields == [(scene.source, scene.target) for scene in scenes("test", count=13)]
+    assert fields == [(scene.source, scene.target) for scene in draw_scenes("test", count=13)]
 
 
 @pytest.mark.parametrize(

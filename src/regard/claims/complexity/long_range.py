@@ -6,7 +6,7 @@ from regard.claims.claim import Measurement, claim
 from regard.claims.recipes import classification
 from regard.claims.table import draw_curves, list_values, tabulate
 from regard.claims.trials import accuracy, make_labelled_files, run_trial
-from regard.data.worlds.languages import language
+from regard.data.worlds.languages import draw_language
 
 LENGTHS = (8, 16, 32, 64, 96)
 MIXERS: dict[str, dict[str, Any]] = {
@@ -35,8 +35,8 @@ def recall_by_distance() -> Measurement:
     """
     found, sizes = {}, {}
     files = make_labelled_files(
-        language("first", lengths=range(2, 97), count=8000, seed=1),
-        language("first", lengths=range(2, 97), count=200, seed=2),
+        draw_language("first", lengths=range(2, 97), count=8000, seed=1),
+        draw_language("first", lengths=range(2, 97), count=200, seed=2),
     )
     for name, model in MIXERS.items():
         tables = classification(
@@ -45,7 +45,7 @@ def recall_by_distance() -> Measurement:
         run = run_trial(f"recall-{name}", tables, files)
         sizes[name] = run.metrics["training"]["parameters"]
         found[name] = [
-            accuracy(run, language("first", lengths=[n], count=200, seed=3)) for n in LENGTHS
+            accuracy(run, draw_language("first", lengths=[n], count=200, seed=3)) for n in LENGTHS
         ]
     far = {name: scores[-1] for name, scores in found.items()}
     gains = {name: far["attention"] - far[name] for name in ("recurrence", "convolution")}

@@ -5,7 +5,7 @@ import torch
 from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.precision import exact
 from regard.claims.table import draw_curves, tabulate
-from regard.data.worlds.languages import BRACKETS, is_dyck, language
+from regard.data.worlds.languages import BRACKETS, draw_language, is_dyck
 from regard.layers.attention import Select, attend, dot, log_length, softmax
 from regard.models.body import all_visible
 
@@ -74,7 +74,7 @@ def dyck_world() -> Measurement:
 
     Every other one belongs to the language; the greatest depth is measured.
     """
-    pairs = list(language("dyck", lengths=range(2, 61), count=400, seed=3))
+    pairs = list(draw_language("dyck", lengths=range(2, 61), count=400, seed=3))
     right = sum(
         is_dyck(source.split(), kinds=2, depth=3) == (label == "yes") for source, label in pairs
     )

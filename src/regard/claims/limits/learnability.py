@@ -6,7 +6,7 @@ from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.recipes import classification
 from regard.claims.table import draw_curves, tabulate
 from regard.claims.trials import accuracy, make_labelled_files, run_trial
-from regard.data.worlds.languages import language
+from regard.data.worlds.languages import draw_language
 from regard.run import Run
 
 Tables = dict[str, Any]
@@ -24,15 +24,15 @@ def _train(
     faster: Tables | None = None,
     **model: Any,  # noqa: ANN401
 ) -> Run:
-    train = language(name, lengths=lengths, count=6000, seed=1)
-    valid = language(name, lengths=lengths, count=200, seed=2)
+    train = draw_language(name, lengths=lengths, count=6000, seed=1)
+    valid = draw_language(name, lengths=lengths, count=200, seed=2)
     tables = classification(steps, longest=1100, seed=seed, **model)
     tables["training"] |= faster or {}
     return run_trial(f"{name}-learned", tables, make_labelled_files(train, valid))
 
 
 def _test(run: Run, name: str, lengths: range, count: int = 300) -> float:
-    return accuracy(run, language(name, lengths=lengths, count=count, seed=5))
+    return accuracy(run, draw_language(name, lengths=lengths, count=count, seed=5))
 
 
 def _small_batches(tokens: int, rate: float) -> Tables:

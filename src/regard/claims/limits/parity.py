@@ -9,7 +9,7 @@ from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.counters import fit_exponent
 from regard.claims.precision import difference, exact
 from regard.claims.table import draw_curves, tabulate
-from regard.data.worlds.languages import language
+from regard.data.worlds.languages import draw_language
 from regard.layers.attention import (
     Attention,
     Equation,
@@ -104,7 +104,7 @@ def parity_by_hand() -> Measurement:
     """
     model, right, bits, sizes = set_parameters(), {}, {}, []
     for n in (10, 100, 1000, 4000):
-        strings = list(language("parity", lengths=[n], count=40 if n < 1000 else 4, seed=n))
+        strings = list(draw_language("parity", lengths=[n], count=40 if n < 1000 else 4, seed=n))
         signed = torch.tensor([_classify(model, *pair) for pair in strings])
         right[n] = (signed > 0).double().mean().item()
         bits[n] = torch.log2(1 + torch.exp(-signed)).mean().item()

@@ -10,7 +10,7 @@ from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.counters import count_parameters
 from regard.claims.precision import difference, exact, find_dependencies
 from regard.claims.table import tabulate
-from regard.data.worlds.scenes import scenes
+from regard.data.worlds.scenes import draw_scenes
 from regard.draw.bars import Bars
 from regard.layers.pooling import First
 from regard.models.body import all_visible
@@ -133,7 +133,7 @@ def wordpiece_longest_match() -> Measurement:
     Every piece is compared with the longest entry of the vocabulary that starts the rest of the
     word; every text is decoded again.
     """
-    texts = [scene.target for scene in islice(scenes("train"), 2300)]
+    texts = [scene.target for scene in islice(draw_scenes("train"), 2300)]
     tokenizer = train_tokenizer(texts[:2000], kind="wordpiece", vocabulary=900)
     known = {piece: id for id, piece in enumerate(read_vocabulary(tokenizer))}
     words = longest = 0

@@ -15,7 +15,7 @@ from regard.claims.recipes import training
 from regard.claims.seeds import Seeds, compare, largest_spread
 from regard.claims.transformer.sizes import BASE, VOCABULARY
 from regard.claims.trials import run_trial
-from regard.data.worlds.scenes import scenes
+from regard.data.worlds.scenes import draw_scenes
 from regard.inference.predictor import Predictor
 from regard.models.build.writing import transformer
 from regard.recipe.model import ModelSettings
@@ -31,7 +31,7 @@ FOREIGN = ("Im Jahr 1987 sah Xavier einen Quastenflosser.", "Der Hund sieht 17 K
 
 def _make_files() -> dict[str, str]:
     train, valid = (
-        list(islice(scenes(split), many)) for split, many in (("train", 6000), ("valid", 200))
+        list(islice(draw_scenes(split), many)) for split, many in (("train", 6000), ("valid", 200))
     )
     return {
         "train.de": "".join(f"{one.source}\n" for one in train),
@@ -81,7 +81,7 @@ def _load_scores(run: Run) -> dict[str, Any]:
 def _measure_perplexity(run: Run) -> float:
     """Compute the perplexity per token on unseen pairs, without smoothing."""
     pairs: list[tuple[str, ...]] = [
-        (one.source, one.target) for one in islice(scenes("valid"), 200)
+        (one.source, one.target) for one in islice(draw_scenes("valid"), 200)
     ]
     with torch.no_grad():
         lost = run.task.loss(run.model, run.task.pad(run.task.encode(pairs)))

@@ -1,4 +1,4 @@
-"""Formal languages: small worlds whose truth is a rule.
+"""Formal languages: synthetic examples whose labels follow from a rule.
 
 ======== ===========================================================================
 copy     the target is the source
@@ -9,8 +9,8 @@ dyck     ``yes`` if brackets of ``kinds`` kinds are balanced, never deeper than 
 aa       ``yes`` if the number of as is even: the language (aa)*, over one symbol
 ======== ===========================================================================
 
-Symbols are separated by spaces. The three languages with labels are balanced: every other string
-belongs. Strings of Dyck that do not belong are one or two symbols away from one that does.
+Symbols are separated by spaces. The three labelled languages are balanced: every other string is a
+member. Non-members of Dyck differ from a member in one or two symbols.
 """
 
 import random
@@ -28,8 +28,8 @@ Pair = tuple[str, str]
 Symbols = list[str]
 
 
-class Choice(NamedTuple):
-    """What a string is made for: its length, whether it belongs, and Dyck's two numbers."""
+class StringSpec(NamedTuple):
+    """What to draw: a length, whether the string is a member, kinds and depth of Dyck."""
 
     length: int
     belongs: bool
@@ -37,7 +37,7 @@ class Choice(NamedTuple):
     depth: int
 
 
-def language(
+def draw_language(
     name: str,
     *,
     lengths: Sequence[int],
@@ -48,21 +48,21 @@ def language(
 ) -> Iterator[Pair]:
     """Draw ``count`` pairs of (source, target) whose sources have one of the lengths.
 
-    Where no string of a length can have the label that is due (there is no balanced string of odd
-    length), the nearest longer length that has one is taken.
+    If no string of a length can have the required label (balanced strings have even length), the
+    next longer length is used.
     """
     _check(name, lengths, kinds, depth)
     draw, chance = LANGUAGES[name], random.Random(f"languages/{name}/{seed}")
     for index in range(count):
         length = lengths[int(chance.random() * len(lengths))]
-        source, target = draw(chance, Choice(length, index % 2 == 0, kinds, depth))
+        source, target = draw(chance, StringSpec(length, index % 2 == 0, kinds, depth))
         yield " ".join(source), target
 
 
-def language_split(name: str, split: Split) -> Iterator[Pair]:
-    """Draw the default examples of a language; valid and test leave out short strings."""
+def draw_split(name: str, split: Split) -> Iterator[Pair]:
+    """Draw the default examples of a language; valid and test have no short strings."""
     lengths, count, seed = _SPLITS[split]
-    return language(name, lengths=lengths, count=count, seed=seed)
+    return draw_language(name, lengths=lengths, count=count, seed=seed)
 
 
 _SPLITS: dict[Split, tuple[range, int, int]] = {
@@ -90,7 +90,7 @@ def _check(name: str, lengths: Sequence[int], kinds: int, depth: int) -> None:
 
 
 def is_dyck(symbols: Sequence[str], *, kinds: int, depth: int) -> bool:
-    """Judge whether brackets are balanced and at most ``depth`` are ever open at once."""
+    """Return whether brackets are balanced and at most ``depth`` are open at once."""
     closing = {pair[0]: pair[1] for pair in BRACKETS[:kinds]}
     waiting: list[str] = []
     for symbol in symbols:
@@ -103,7 +103,7 @@ def is_dyck(symbols: Sequence[str], *, kinds: int, depth: int) -> bool:
     return not waiting
 
 
-def _letters(chance: random.Random, length: int, alphabet: Sequence[str] = LETTERS) -> Symbols:
+def _draw_letters(chance: random.Random, length: int, alphabet: Sequence[str] = LETTERS) -> Symbols:
     return [_pick(chance, alphabet) for _ in range(length)]
 
 
@@ -111,51 +111,51 @@ def _pick(chance: random.Random, items: Sequence[str]) -> str:
     return items[int(chance.random() * len(items))]
 
 
-def _copy(chance: random.Random, choice: Choice) -> tuple[Symbols, str]:
-    source = _letters(chance, choice.length)
+def _draw_copy(chance: random.Random, spec: StringSpec) -> tuple[Symbols, str]:
+    source = _draw_letters(chance, spec.length)
     return source, " ".join(source)
 
 
-def _reverse(chance: random.Random, choice: Choice) -> tuple[Symbols, str]:
-    source = _letters(chance, choice.length)
+def _draw_reverse(chance: random.Random, spec: StringSpec) -> tuple[Symbols, str]:
+    source = _draw_letters(chance, spec.length)
     return source, " ".join(reversed(source))
 
 
-def _first(chance: random.Random, choice: Choice) -> tuple[Symbols, str]:
-    source = _letters(chance, choice.length)
+def _draw_first(chance: random.Random, spec: StringSpec) -> tuple[Symbols, str]:
+    source = _draw_letters(chance, spec.length)
     return source, source[0]
 
 
-def _parity(chance: random.Random, choice: Choice) -> tuple[Symbols, str]:
-    source = _letters(chance, choice.length, "01")
+def _draw_parity(chance: random.Random, spec: StringSpec) -> tuple[Symbols, str]:
+    source = _draw_letters(chance, spec.length, "01")
     odd = source.count("1") % 2 == 1
-    if odd != choice.belongs:
-        flipped = int(chance.random() * choice.length)
+    if odd != spec.belongs:
+        flipped = int(chance.random() * spec.length)
         source[flipped] = "0" if source[flipped] == "1" else "1"
-    return source, YES if choice.belongs else NO
+    return source, YES if spec.belongs else NO
 
 
-def _aa(_chance: random.Random, choice: Choice) -> tuple[Symbols, str]:
-    even = choice.length % 2 == 0
-    return ["a"] * (choice.length + (even != choice.belongs)), YES if choice.belongs else NO
+def _draw_aa(_chance: random.Random, spec: StringSpec) -> tuple[Symbols, str]:
+    even = spec.length % 2 == 0
+    return ["a"] * (spec.length + (even != spec.belongs)), YES if spec.belongs else NO
 
 
-def _dyck(chance: random.Random, choice: Choice) -> tuple[Symbols, str]:
-    source = _balanced(chance, choice)
-    if choice.belongs:
+def _draw_dyck(chance: random.Random, spec: StringSpec) -> tuple[Symbols, str]:
+    source = _draw_balanced(chance, spec)
+    if spec.belongs:
         return source, YES
-    while is_dyck(source, kinds=choice.kinds, depth=choice.depth):
-        source = _nearly(chance, source, choice)
+    while is_dyck(source, kinds=spec.kinds, depth=spec.depth):
+        source = _spoil(chance, source, spec)
     return source, NO
 
 
-def _balanced(chance: random.Random, choice: Choice) -> Symbols:
-    pairs = BRACKETS[: choice.kinds]
+def _draw_balanced(chance: random.Random, spec: StringSpec) -> Symbols:
+    pairs = BRACKETS[: spec.kinds]
     waiting: Symbols = []
     source: Symbols = []
-    length = choice.length + choice.length % 2
+    length = spec.length + spec.length % 2
     for left in range(length, 0, -1):
-        must_close = len(waiting) in (left, choice.depth)
+        must_close = len(waiting) in (left, spec.depth)
         if waiting and (must_close or chance.random() < 0.5):
             source.append(waiting.pop())
             continue
@@ -165,22 +165,22 @@ def _balanced(chance: random.Random, choice: Choice) -> Symbols:
     return source
 
 
-def _nearly(chance: random.Random, source: Symbols, choice: Choice) -> Symbols:
-    spoilt = list(source)
+def _spoil(chance: random.Random, source: Symbols, spec: StringSpec) -> Symbols:
+    changed = list(source)
     place = int(chance.random() * len(source))
     if chance.random() < 0.5:
-        spoilt[place] = _pick(chance, [*"".join(BRACKETS[: choice.kinds])])
-        return spoilt
+        changed[place] = _pick(chance, [*"".join(BRACKETS[: spec.kinds])])
+        return changed
     other = int(chance.random() * len(source))
-    spoilt[place], spoilt[other] = spoilt[other], spoilt[place]
-    return spoilt
+    changed[place], changed[other] = changed[other], changed[place]
+    return changed
 
 
-LANGUAGES: dict[str, Callable[[random.Random, Choice], tuple[Symbols, str]]] = {
-    "copy": _copy,
-    "reverse": _reverse,
-    "first": _first,
-    "parity": _parity,
-    "dyck": _dyck,
-    "aa": _aa,
+LANGUAGES: dict[str, Callable[[random.Random, StringSpec], tuple[Symbols, str]]] = {
+    "copy": _draw_copy,
+    "reverse": _draw_reverse,
+    "first": _draw_first,
+    "parity": _draw_parity,
+    "dyck": _draw_dyck,
+    "aa": _draw_aa,
 }

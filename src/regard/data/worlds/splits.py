@@ -1,4 +1,4 @@
-"""The three splits every world has."""
+"""The three splits of every world."""
 
 from typing import Literal, get_args
 
@@ -9,7 +9,7 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 
 
 def to_split(name: str) -> Split:
-    """Find the split of that name."""
+    """Return the split of a name, or refuse it."""
     for split in SPLITS:
         if name == split:
             return split

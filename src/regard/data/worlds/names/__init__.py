@@ -8,7 +8,7 @@ persons or months, and Will is a person or the first word of a question. The spl
 combination of subject, verb and object, and half of the names of valid and test are in no other
 split. Only the sentence tells what these are.
 
-``names("train")`` yields sentences with their spans, in characters, the end exclusive.
+``draw_names("train")`` yields sentences with their spans, in characters, the end exclusive.
 """
 
 import re
@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from regard.data.worlds.names.draw import Names, draw_sentence
 from regard.data.worlds.scenes.chance import Chance
-from regard.data.worlds.scenes.draw_clause import Unlucky
+from regard.data.worlds.scenes.draw_clause import Rejected
 from regard.data.worlds.splits import Split, to_split
 
-__all__ = ["COUNTS", "Marked", "names"]
+__all__ = ["COUNTS", "Marked", "draw_names"]
 
 COUNTS: dict[Split, int] = {"train": 12_000, "valid": 500, "test": 1_000}
 """How many sentences a split has unless asked for more or fewer."""
@@ -37,7 +37,7 @@ class Marked(NamedTuple):
     spans: tuple[Span, ...]
 
 
-def names(split: str, *, count: int | None = None, seed: int = 0) -> Iterator[Marked]:
+def draw_names(split: str, *, count: int | None = None, seed: int = 0) -> Iterator[Marked]:
     """Draw distinct sentences of a split, the same for the same seed on every machine."""
     side = to_split(split)
     chance, seen = Chance(side, seed, world="names"), set[str]()
@@ -46,15 +46,15 @@ def names(split: str, *, count: int | None = None, seed: int = 0) -> Iterator[Ma
         drawn = Names(chance)
         try:
             sentence = draw_sentence(chance, drawn)
-        except Unlucky:
+        except Rejected:
             continue
-        marked = _filled(sentence, drawn)
+        marked = _fill(sentence, drawn)
         if marked.spans and marked.text not in seen:
             seen.add(marked.text)
             yield marked
 
 
-def _filled(sentence: str, drawn: Names) -> Marked:
+def _fill(sentence: str, drawn: Names) -> Marked:
     """Put names in the places of ``@0``, ``@1`` and so on, and say where they stand."""
     text, spans, read = "", [], 0
     for found in _PLACEHOLDER.finditer(sentence):

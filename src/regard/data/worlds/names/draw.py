@@ -7,7 +7,7 @@ from regard.data.worlds.names import words as lists
 from regard.data.worlds.scenes import english_order as english
 from regard.data.worlds.scenes.chance import Chance, side_of
 from regard.data.worlds.scenes.clause import Clause, Predicate
-from regard.data.worlds.scenes.draw_clause import ANYTHING, Unlucky, draw_clause, indefinite
+from regard.data.worlds.scenes.draw_clause import ANYTHING, Rejected, draw_clause, is_indefinite
 from regard.data.worlds.scenes.modifiers import (
     ADJECTIVES,
     HER,
@@ -18,10 +18,10 @@ from regard.data.worlds.scenes.modifiers import (
     Pronoun,
 )
 from regard.data.worlds.scenes.nouns import NOUNS, Noun
-from regard.data.worlds.scenes.phrase import Phrase, Place, Subject
+from regard.data.worlds.scenes.phrase import Location, Phrase, Subject
 from regard.data.worlds.scenes.places import Relation
 from regard.data.worlds.scenes.verbs import WANT
-from regard.data.worlds.scenes.words import Word, Words, punctuated
+from regard.data.worlds.scenes.words import Word, Words, punctuate
 
 Sex = Literal["he", "she"]
 
@@ -38,12 +38,12 @@ _PERSON, _TOWN, _VILLAGE = NOUNS["Mann"], NOUNS["Stadt"], NOUNS["Dorf"]
 _ELDER = NOUNS["Großmutter"]
 
 
-def _suiting(*nouns: Noun) -> set[Adjective]:
+def _find_suiting(*nouns: Noun) -> set[Adjective]:
     return {one for one in ADJECTIVES.values() if any(one.suits(noun) for noun in nouns)}
 
 
-_OF_PERSONS = _suiting(_PERSON, _ELDER, NOUNS["Kind"])
-_OF_PLACES = _suiting(_TOWN, _VILLAGE)
+_OF_PERSONS = _find_suiting(_PERSON, _ELDER, NOUNS["Kind"])
+_OF_PLACES = _find_suiting(_TOWN, _VILLAGE)
 # What can be said of both would not tell "Charlotte is old" from "Charlotte is old".
 _PERSONAL = tuple(a for a in ADJECTIVES.values() if a in _OF_PERSONS and a not in _OF_PLACES)
 _LOCAL = tuple(a for a in ADJECTIVES.values() if a in _OF_PLACES and a not in _OF_PERSONS)
@@ -64,7 +64,9 @@ class Names:
 
     def person(self, sex: Sex) -> str:
         """Draw a person: a first name, a family's name, or both."""
-        form = self._chance.weighted({"first": 0.5, "both": 0.25, "title": 0.15, "family": 0.1})
+        form = self._chance.pick_weighted(
+            {"first": 0.5, "both": 0.25, "title": 0.15, "family": 0.1}
+        )
         if form == "first":
             return self._give(self._first(sex), "PER")
         family = self._compound("family")
@@ -76,7 +78,9 @@ class Names:
     def place(self) -> str:
         """Draw a town."""
         both = (*lists.WOMEN_AND_PLACES, *lists.MEN_AND_PLACES)
-        form = self._chance.weighted({"both": 0.25, "known": 0.25, "compound": 0.35, "two": 0.15})
+        form = self._chance.pick_weighted(
+            {"both": 0.25, "known": 0.25, "compound": 0.35, "two": 0.15}
+        )
         if form == "both":
             return self._give(self._chance.pick(both), "LOC")
         if form == "known":
@@ -92,7 +96,7 @@ class Names:
         month, weekday = chance.pick(lists.MONTHS), chance.pick(lists.WEEKDAYS)
         if meaning == "habit":
             return f"every {self._give(weekday, 'TIME')}"
-        form = chance.weighted({"month": 0.35, "weekday": 0.25, "date": 0.2, "year": 0.2})
+        form = chance.pick_weighted({"month": 0.35, "weekday": 0.25, "date": 0.2, "year": 0.2})
         year = self._own(lists.YEARS)
         if form in ("month", "weekday"):
             named = month if form == "month" else weekday
@@ -135,23 +139,23 @@ class Names:
 
 def draw_sentence(chance: Chance, given: Names) -> str:
     """Draw a sentence of one or two clauses, a question or a description."""
-    pattern = chance.weighted({"one": 0.5, "two": 0.2, "question": 0.15, "description": 0.15})
+    pattern = chance.pick_weighted({"one": 0.5, "two": 0.2, "question": 0.15, "description": 0.15})
     mark = "."
     if pattern == "description":
         words = english.clause_in_order(_description(chance, given))
     elif pattern == "question":
         clause = _clause(chance, given)
-        if clause.negated or indefinite(clause) or clause.modal is WANT:
-            raise Unlucky
+        if clause.negated or is_indefinite(clause) or clause.modal is WANT:
+            raise Rejected
         words, mark = english.question(clause), "?"
     else:
         words = _stated(chance, given)
         if pattern == "two":
             joint = Word(chance.pick(_JOINTS))
-            words = (*punctuated(words, ","), joint, *_stated(chance, given))
+            words = (*punctuate(words, ","), joint, *_stated(chance, given))
     if len(words) > LONGEST:
-        raise Unlucky
-    text = " ".join(word.text for word in punctuated(words, mark))
+        raise Rejected
+    text = " ".join(word.text for word in punctuate(words, mark))
     return text[0].upper() + text[1:]
 
 
@@ -163,7 +167,7 @@ def _stated(chance: Chance, given: Names) -> Words:
 
 def _clause(chance: Chance, given: Names) -> Clause:
     """Draw a scene, and give names to most of its persons, places and times."""
-    scene = draw_clause(chance, ANYTHING, tense=chance.weighted(_TENSES))
+    scene = draw_clause(chance, ANYTHING, tense=chance.pick_weighted(_TENSES))
     return Clause(
         subject=_named_subject(chance, given, scene.subject),
         verb=scene.verb,
@@ -199,7 +203,7 @@ def _named(chance: Chance, given: Names, phrase: Phrase | None) -> Phrase | None
     return _phrase(given.person(sex))
 
 
-def _named_place(chance: Chance, given: Names, place: Place | None) -> Place | None:
+def _named_place(chance: Chance, given: Names, place: Location | None) -> Location | None:
     preposition = "in"
     if place is not None:
         goal = "place" in place.relation.noun.kinds
@@ -207,7 +211,7 @@ def _named_place(chance: Chance, given: Names, place: Place | None) -> Place | N
     if not preposition or not chance.happens(0.4 if place is None else 0.7):
         return place
     phrase = _phrase(given.place())
-    return Place(Relation("", "dative", preposition, phrase.noun, "town"), phrase)
+    return Location(Relation("", "dative", preposition, phrase.noun, "town"), phrase)
 
 
 def _named_time(chance: Chance, given: Names, time: Adverb | None) -> Adverb | None:
@@ -230,7 +234,7 @@ def _description(chance: Chance, given: Names) -> Clause:
     subject = Pronoun("", someone(), "third", HIS)
     compared = _phrase(someone()) if adjective.comparative and chance.happens(0.4) else None
     if not chance.allows(*(name for name, _ in given.given), adjective.german):
-        raise Unlucky
+        raise Rejected
     degree = None if compared else chance.pick(_DEGREES)
     return Clause(subject, predicate=Predicate(adjective, degree, compared))
 

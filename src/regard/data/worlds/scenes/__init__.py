@@ -1,47 +1,49 @@
 """German-English sentences about everyday scenes, from a real grammar of both languages.
 
-``scenes("train")`` yields sentence pairs with gold word alignments. The splits share every word but
-no combination: who does what to what, and which adjective describes which noun, is drawn for one
-split only (see `chance`), so that a translator has to compose what it has learnt.
+``draw_scenes("train")`` yields sentence pairs with gold word alignments. The splits share every
+word but no combination of subject, verb and object, or of adjective and noun (see `chance`). So a
+translator has to generalize compositionally.
 """
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from regard.data.worlds.scenes.chance import Chance, Combination
-from regard.data.worlds.scenes.draw_clause import Unlucky
+from regard.data.worlds.scenes.draw_clause import Rejected
 from regard.data.worlds.scenes.sentence import draw_sentence
 from regard.data.worlds.scenes.words import Scene, to_scene
 from regard.data.worlds.splits import Split, to_split
 from regard.errors import UsageError
 
-__all__ = ["COUNTS", "Drawn", "Scene", "drawn_scenes", "scenes"]
+__all__ = ["COUNTS", "DrawnScene", "Scene", "draw_scenes", "draw_with_combinations"]
 
 COUNTS: dict[Split, int] = {"train": 20_000, "valid": 500, "test": 1_000}
-"""How many scenes a split has unless asked for more or fewer."""
+"""Default number of scenes of each split."""
 
 _PATIENCE = 20_000
 
 
-class Drawn(NamedTuple):
+class DrawnScene(NamedTuple):
     """A scene with the combinations it is made of."""
 
     scene: Scene
     combinations: tuple[Combination, ...]
 
 
-def scenes(split: str, *, count: int | None = None, seed: int = 0) -> Iterator[Scene]:
+def draw_scenes(split: str, *, count: int | None = None, seed: int = 0) -> Iterator[Scene]:
     """Draw distinct sentence pairs of a split, the same for the same seed on every machine."""
-    return (drawn.scene for drawn in drawn_scenes(split, count=count, seed=seed))
+    return (drawn.scene for drawn in draw_with_combinations(split, count=count, seed=seed))
 
 
-def drawn_scenes(split: str, *, count: int | None = None, seed: int = 0) -> Iterator[Drawn]:
+def draw_with_combinations(
+    split: str, *, count: int | None = None, seed: int = 0
+) -> Iterator[DrawnScene]:
     """Draw the scenes of a split, each with the combinations that belong to this split only."""
     side = to_split(split)
     chance, seen, misses = Chance(side, seed), set[str](), 0
     wanted = COUNTS[side] if count is None else count
     while len(seen) < wanted:
-        drawn = _drawn(chance)
+        drawn = _draw_scene(chance)
         if drawn is None or drawn.scene.source in seen:
             misses += 1
             if misses > _PATIENCE:
@@ -56,9 +58,9 @@ def drawn_scenes(split: str, *, count: int | None = None, seed: int = 0) -> Iter
         yield drawn
 
 
-def _drawn(chance: Chance) -> Drawn | None:
+def _draw_scene(chance: Chance) -> DrawnScene | None:
     try:
         sentence = draw_sentence(chance)
-    except Unlucky:
+    except Rejected:
         return None
-    return Drawn(to_scene(sentence), tuple(chance.combinations))
+    return DrawnScene(to_scene(sentence), tuple(chance.combinations))

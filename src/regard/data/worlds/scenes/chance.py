@@ -1,7 +1,7 @@
-"""Reproducible choices, and which side of the split a combination of words belongs to.
+"""Reproducible random choices, and the split that a combination of words belongs to.
 
-A combination (who does what to what; which adjective with which noun) belongs to one split for
-ever, by a hash of its words: whatever is drawn for one split never occurs in another.
+A combination (subject, verb, object; adjective, noun) belongs to one split by a hash of its words:
+what is drawn for one split never occurs in another.
 """
 
 import random
@@ -20,21 +20,20 @@ _SIDES: tuple[Split, ...] = ("train", "train", "train", "train", "valid", "test"
 
 @cache
 def side_of(combination: Combination) -> Split:
-    """Find the split a combination belongs to: two thirds train, a sixth for each other."""
+    """Return the split of a combination: train with probability 2/3, each other with 1/6."""
     digest = sha256("\t".join(combination).encode()).digest()
     return _SIDES[int.from_bytes(digest[:8], "big") % len(_SIDES)]
 
 
 class Chance:
-    """Choices for one split that depend on its name and the seed only.
+    """Random choices for one split that depend on its name and the seed only.
 
-    Everything is made of ``random.Random.random``, the one method whose sequence Python promises to
-    keep.
+    Only ``random.Random.random`` is used, the one method whose sequence Python guarantees.
 
     Args:
-        split: Whose combinations may be drawn.
-        seed: Another seed, other sentences.
-        world: What is drawn for.
+        split: Only its combinations are allowed.
+        seed: Determines the choices.
+        world: Name of the world; its choices differ from those of others.
 
     """
 
@@ -49,7 +48,7 @@ class Chance:
     def pick(self, items: Sequence[_Item]) -> _Item:
         return items[int(self._random() * len(items))]
 
-    def weighted(self, items: Mapping[_Item, float]) -> _Item:
+    def pick_weighted(self, items: Mapping[_Item, float]) -> _Item:
         left = self._random() * sum(items.values())
         for item, weight in items.items():
             left -= weight
@@ -58,9 +57,9 @@ class Chance:
         return item
 
     def allows(self, *combination: str) -> bool:
-        """Whether this split may use the combination."""
+        """Return whether this split may use the combination."""
         return side_of(combination) == self.split
 
-    def use(self, *combination: str) -> None:
-        """Remember a combination that the sentence contains."""
+    def record(self, *combination: str) -> None:
+        """Record a combination that the sentence contains."""
         self.combinations.append(combination)

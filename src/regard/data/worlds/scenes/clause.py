@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from regard.data.worlds.scenes.english import Person
 from regard.data.worlds.scenes.modifiers import NO, Adjective, Adverb
-from regard.data.worlds.scenes.phrase import Phrase, Place, Subject
+from regard.data.worlds.scenes.phrase import Location, Phrase, Subject
 from regard.data.worlds.scenes.verbs import Modal, Verb
 
 Front = Literal["subject", "time", "place"]
@@ -27,7 +27,7 @@ class Clause(NamedTuple):
     predicate: Predicate | None = None
     object: Phrase | None = None
     recipient: Phrase | None = None
-    place: Place | None = None
+    place: Location | None = None
     companion: Phrase | None = None
     manner: Adverb | None = None
     time: Adverb | None = None

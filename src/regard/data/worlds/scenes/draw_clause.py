@@ -38,8 +38,8 @@ _TRIES = 40
 _FEW = 8
 
 
-class Unlucky(Exception):
-    """The draw led nowhere: draw again."""
+class Rejected(Exception):
+    """The draw makes no sense; draw again (rejection sampling)."""
 
 
 def draw_clause(
@@ -54,23 +54,23 @@ def draw_clause(
 
     What is ``asked`` for stays open.
     """
-    verb = chance.pick(_able(chance.weighted(frames), subject))
+    verb = chance.pick(_filter_able(chance.pick_weighted(frames), subject))
     who, what = _parts(chance, verb, subject, asked)
     clause = Clause(draw_subject(chance, who), verb)
     if isinstance(what, Relation):
         clause = clause._replace(place=draw_place(chance, what))
     elif isinstance(what, Noun):
-        clause = _with_object(chance, clause, what)
-    clause = _with_circumstances(chance, clause)
-    return negate(chance, with_tense(chance, clause, tense or _tense(chance, verb)))
+        clause = _add_object(chance, clause, what)
+    clause = _add_circumstances(chance, clause)
+    return negate(chance, add_tense(chance, clause, tense or _draw_tense(chance, verb)))
 
 
-def _able(frame: tuple[Verb, ...], subject: Noun | None) -> tuple[Verb, ...]:
+def _filter_able(frame: tuple[Verb, ...], subject: Noun | None) -> tuple[Verb, ...]:
     if subject is None:
         return frame
     able = tuple(verb for verb in frame if subject in nouns_of(verb.subject))
     if not able:
-        raise Unlucky
+        raise Rejected
     return able
 
 
@@ -92,13 +92,13 @@ def _parts(
         what = None if asked else _complement(chance, verb)
         used = what.noun if isinstance(what, Relation) else what
         words = (lemma(who), verb.infinitive, used.german if used else asked)
-        if not _same(who, used) and allowed(chance, who, verb, words[-1]):
-            chance.use(*words)
+        if not _is_same(who, used) and is_allowed(chance, who, verb, words[-1]):
+            chance.record(*words)
             return who, what
-    raise Unlucky
+    raise Rejected
 
 
-def allowed(chance: Chance, who: str | Noun, verb: Verb, what: str) -> bool:
+def is_allowed(chance: Chance, who: str | Noun, verb: Verb, what: str) -> bool:
     """Tell whether the split may say it; where *ich* has little choice, only training may.
 
     *Ich* makes a form of its own (*erzähle*) that training has to see.
@@ -127,30 +127,30 @@ def lemma(who: str | Noun) -> str:
     return who.german if isinstance(who, Noun) else who
 
 
-def _same(one: str | Noun, other: Noun | None) -> bool:
+def _is_same(one: str | Noun, other: Noun | None) -> bool:
     return isinstance(one, Noun) and other is not None and one.english == other.english
 
 
-def _with_object(chance: Chance, clause: Clause, noun: Noun) -> Clause:
+def _add_object(chance: Chance, clause: Clause, noun: Noun) -> Clause:
     verb = clause.verb
     assert verb is not None
     mine = own(clause.subject)
     phrase = draw_phrase(chance, noun, own=mine)
     worn = verb.infinitive in ("tragen", "anziehen", "ausziehen") and "clothing" in noun.kinds
     if worn and phrase.plural and "many" not in noun.kinds:
-        raise Unlucky
+        raise Rejected
     clause = clause._replace(object=phrase)
     if verb.places:
         return clause._replace(place=draw_place(chance, chance.pick(relations_of(verb.places))))
     if not verb.recipient:
         return clause
     recipient = chance.pick(nouns_of(verb.recipient))
-    if isinstance(clause.subject, Phrase) and _same(clause.subject.noun, recipient):
-        raise Unlucky
+    if isinstance(clause.subject, Phrase) and _is_same(clause.subject.noun, recipient):
+        raise Rejected
     return clause._replace(recipient=draw_phrase(chance, recipient, own=mine))
 
 
-def _with_circumstances(chance: Chance, clause: Clause) -> Clause:
+def _add_circumstances(chance: Chance, clause: Clause) -> Clause:
     verb = clause.verb
     assert verb is not None
     manners = MANNERS_OF.get(verb.infinitive, "").split()
@@ -159,19 +159,19 @@ def _with_circumstances(chance: Chance, clause: Clause) -> Clause:
     together = verb.infinitive in ("spielen", "tanzen", "singen")
     if together and chance.happens(0.4):
         partner = NOUNS[chance.pick(("Hund", "Katze", "Kind", "Mädchen", "Freund", "Bruder"))]
-        if isinstance(clause.subject, Phrase) and _same(clause.subject.noun, partner):
-            raise Unlucky
+        if isinstance(clause.subject, Phrase) and _is_same(clause.subject.noun, partner):
+            raise Rejected
         return clause._replace(companion=draw_phrase(chance, partner, own=own(clause.subject)))
     return clause
 
 
-def _tense(chance: Chance, verb: Verb) -> str:
+def _draw_tense(chance: Chance, verb: Verb) -> str:
     if verb.aspect == "state" or verb in verbs.REST:
         return "still"
-    return chance.weighted(_TENSES)
+    return chance.pick_weighted(_TENSES)
 
 
-def with_tense(chance: Chance, clause: Clause, tense: str) -> Clause:
+def add_tense(chance: Chance, clause: Clause, tense: str) -> Clause:
     """Add a time, a perfect or a modal to a clause, as its tense has it."""
     if tense in ("past", "future"):
         time = chance.pick([time for time in TIMES if time.meaning == tense])
@@ -179,7 +179,7 @@ def with_tense(chance: Chance, clause: Clause, tense: str) -> Clause:
         return clause._replace(time=time, perfect=tense == "past", modal=modal)
     if tense == "perfect":
         return clause._replace(perfect=True)
-    if tense == "modal" and _willing(clause):
+    if tense == "modal" and _can_want(clause):
         return clause._replace(modal=chance.pick(_modals(clause)))
     if tense == "present" and chance.happens(0.45):
         return clause._replace(
@@ -193,7 +193,7 @@ def _modals(clause: Clause) -> tuple[verbs.Modal, ...]:
     return (verbs.CAN, verbs.MUST) if event else verbs.MODALS
 
 
-def _willing(clause: Clause) -> bool:
+def _can_want(clause: Clause) -> bool:
     subject, verb = clause.subject, clause.verb
     if verb is not None and verb.infinitive in ("vergessen", "verlieren"):
         return False
@@ -202,14 +202,14 @@ def _willing(clause: Clause) -> bool:
 
 def negate(chance: Chance, clause: Clause, share: float = 0.12) -> Clause:
     """Deny it sometimes, where both languages have one plain way to."""
-    if not chance.happens(share) or not _deniable(clause):
+    if not chance.happens(share) or not _is_deniable(clause):
         return clause
     if clause.object is not None and clause.object.determiner in (A, NONE):
         clause = clause._replace(object=clause.object._replace(determiner=NO))
     return clause._replace(negated=True)
 
 
-def _deniable(clause: Clause) -> bool:
+def _is_deniable(clause: Clause) -> bool:
     if clause.modal is not None and clause.modal is not verbs.CAN:
         return False
     if clause.time is not None and clause.time.meaning in ("habit", "future"):
@@ -217,9 +217,9 @@ def _deniable(clause: Clause) -> bool:
     said = (clause.subject, clause.object, clause.recipient)
     phrases = [phrase for phrase in said if isinstance(phrase, Phrase)]
     counted = any(phrase.number is not None for phrase in phrases)
-    return not counted and not indefinite(clause)
+    return not counted and not is_indefinite(clause)
 
 
-def indefinite(clause: Clause) -> bool:
+def is_indefinite(clause: Clause) -> bool:
     """Tell whether the subject is new to the scene."""
     return isinstance(clause.subject, Phrase) and clause.subject.determiner in (A, NONE)

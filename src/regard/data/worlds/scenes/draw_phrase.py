@@ -17,7 +17,7 @@ from regard.data.worlds.scenes.modifiers import (
     Determiner,
 )
 from regard.data.worlds.scenes.nouns import NOUNS, Noun
-from regard.data.worlds.scenes.phrase import Phrase, Place, Subject
+from regard.data.worlds.scenes.phrase import Location, Phrase, Subject
 from regard.data.worlds.scenes.places import Relation
 from regard.data.worlds.splits import Split
 
@@ -34,7 +34,7 @@ def draw_subject(chance: Chance, name: str | Noun, *, definite: bool = False) ->
         phrase = draw_phrase(chance, name, definite=definite)
         # A plural that starts the scene is counted: "Sieben Enten" rather than "Enten".
         bare = phrase.determiner is NONE and phrase.number is None and phrase.plural
-        return phrase._replace(number=_number(chance)) if bare else phrase
+        return phrase._replace(number=_draw_number(chance)) if bare else phrase
     return next(pronoun for pronoun in PRONOUNS if pronoun.german == name)
 
 
@@ -45,17 +45,17 @@ def draw_phrase(
     plural = chance.happens(_plural_share(noun))
     kinds = noun.kinds
     known = definite or ("kin" in kinds and not plural)
-    determiner = _determiner(chance, noun, plural=plural, definite=known)
+    determiner = _draw_determiner(chance, noun, plural=plural, definite=known)
     if "kin" in kinds and chance.happens(0.8):
         determiner = chance.pick((MY, OUR)) if own is THE else own
     if own is not THE and kinds & {"clothing", "luggage", "pet"} and chance.happens(0.3):
         determiner = own
     counted = plural and (determiner is NONE or chance.happens(0.1)) and chance.happens(0.7)
-    number = _number(chance) if counted else None
+    number = _draw_number(chance) if counted else None
     return Phrase(noun, determiner, draw_adjectives(chance, noun), plural, number)
 
 
-def _number(chance: Chance) -> int:
+def _draw_number(chance: Chance) -> int:
     return chance.pick(range(len(NUMBERS)))
 
 
@@ -65,15 +65,15 @@ def _plural_share(noun: Noun) -> float:
     return 0.7 if "many" in noun.kinds else 0.27
 
 
-def _determiner(chance: Chance, noun: Noun, *, plural: bool, definite: bool) -> Determiner:
+def _draw_determiner(chance: Chance, noun: Noun, *, plural: bool, definite: bool) -> Determiner:
     if definite:
-        return chance.weighted(_DEFINITE)
-    return chance.weighted(_PLURAL if plural else _MASS if noun.mass else _SINGULAR)
+        return chance.pick_weighted(_DEFINITE)
+    return chance.pick_weighted(_PLURAL if plural else _MASS if noun.mass else _SINGULAR)
 
 
 def draw_adjectives(chance: Chance, noun: Noun, share: float = 0.5) -> tuple[Adjective, ...]:
     """Draw no, one or two adjectives; of two, only the second is a colour."""
-    fitting = _fitting(noun, chance.split)
+    fitting = _find_fitting(noun, chance.split)
     if not fitting or not chance.happens(share):
         return ()
     first = chance.pick(fitting)
@@ -82,12 +82,12 @@ def draw_adjectives(chance: Chance, noun: Noun, share: float = 0.5) -> tuple[Adj
     if colours and not first.colour and chance.happens(0.25):
         drawn.append(chance.pick(colours))
     for adjective in drawn:
-        chance.use(adjective.german, noun.german)
+        chance.record(adjective.german, noun.german)
     return tuple(drawn)
 
 
 @cache
-def _fitting(noun: Noun, split: Split) -> tuple[Adjective, ...]:
+def _find_fitting(noun: Noun, split: Split) -> tuple[Adjective, ...]:
     suited = (adjective for adjective in ADJECTIVES.values() if adjective.suits(noun))
     return tuple(adjective for adjective in suited if _side(adjective, noun) == split)
 
@@ -98,8 +98,8 @@ def _side(adjective: Adjective, noun: Noun) -> Split:
     return "train" if len(alike) < _FEW else side_of((adjective.german, noun.german))
 
 
-def draw_place(chance: Chance, relation: Relation) -> Place:
+def draw_place(chance: Chance, relation: Relation) -> Location:
     """Draw a place: almost always a known one, sometimes described."""
-    determiner = chance.weighted({THE: 0.85, A: 0.1, THIS: 0.05})
+    determiner = chance.pick_weighted({THE: 0.85, A: 0.1, THIS: 0.05})
     adjectives = draw_adjectives(chance, relation.noun, share=0.2)
-    return Place(relation, Phrase(relation.noun, determiner, adjectives))
+    return Location(relation, Phrase(relation.noun, determiner, adjectives))

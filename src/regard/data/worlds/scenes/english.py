@@ -24,14 +24,14 @@ def progressive_of(base: str) -> str:
         return base[:-2] + "ying"
     if base.endswith("e") and not base.endswith("ee"):
         return base[:-1] + "ing"
-    return _doubled(base) + "ing"
+    return _double_consonant(base) + "ing"
 
 
 def participle_of(base: str) -> str:
     """Form the regular past and participle: *worked*, *cried*, *danced*, *hugged*."""
     if re.search(r"[^aeiou]y$", base):
         return base[:-1] + "ied"
-    return base + "d" if base.endswith("e") else _doubled(base) + "ed"
+    return base + "d" if base.endswith("e") else _double_consonant(base) + "ed"
 
 
 def present_of(base: str, person: Person) -> str:
@@ -49,5 +49,5 @@ def a_or_an(following: str) -> str:
     return "an" if following[0] in "aeiou" else "a"
 
 
-def _doubled(base: str) -> str:
+def _double_consonant(base: str) -> str:
     return base + base[-1] if _DOUBLING.fullmatch(base) else base

@@ -35,7 +35,7 @@ def clause_in_order(clause: Clause, front: Front = "subject") -> Words:
         return (*there, *english_subject(clause.subject), *group.verb, *_rest(clause))
     first = {"subject": (), "time": _time(clause), "place": _place(clause)}[front]
     subject = english_subject(clause.subject)
-    return (*first, *subject, *_negated(clause, group, front), *_rest(clause, without=front))
+    return (*first, *subject, *_order_verb(clause, group, front), *_rest(clause, without=front))
 
 
 def question(clause: Clause) -> Words:
@@ -48,7 +48,7 @@ def question(clause: Clause) -> Words:
 def predicate_of(clause: Clause) -> Words:
     """Say everything after the subject, as a relative clause has it."""
     group = _group(clause, support=clause.negated)
-    return (*_negated(clause, group), *_rest(clause))
+    return (*_order_verb(clause, group), *_rest(clause))
 
 
 def _introduces(clause: Clause) -> bool:
@@ -57,7 +57,7 @@ def _introduces(clause: Clause) -> bool:
     return new and not (clause.perfect or clause.modal or clause.habitual or clause.negated)
 
 
-def _negated(clause: Clause, group: Group, front: Front = "subject") -> Words:
+def _order_verb(clause: Clause, group: Group, front: Front = "subject") -> Words:
     if clause.time is not None and clause.time.place == "verb" and front != "time":
         return (*group.auxiliary, *_time(clause), *group.verb)
     if not clause.negated:
@@ -86,10 +86,10 @@ def _rest(clause: Clause, without: Front = "subject") -> Words:
 def _time(clause: Clause) -> Words:
     if clause.time is None:
         return ()
-    return _headed(clause.time.english, "time")
+    return _mark_head(clause.time.english, "time")
 
 
-def _headed(phrase: str, concept: str) -> Words:
+def _mark_head(phrase: str, concept: str) -> Words:
     *before, head = phrase.split()
     return (*(Word(word, (concept,)) for word in before), Word(head, (concept,), content=True))
 
@@ -103,7 +103,7 @@ def _predicate(clause: Clause) -> Words:
         return ()
     adjective, degree, than = clause.predicate
     if than is not None:
-        compared = _headed(adjective.english_comparative, "predicate")
+        compared = _mark_head(adjective.english_comparative, "predicate")
         return (*compared, Word("than", ("than",)), *english_phrase(than, "than"))
     before = () if degree is None else (Word(degree[1], ("degree",), content=True),)
     return (*before, Word(adjective.english, ("predicate",), content=True))
@@ -119,7 +119,7 @@ def _group(clause: Clause, *, support: bool) -> Group:
         return _past(verb, support=support)
     if clause.perfect:
         have = Word(english.present_of("have", person), _AUXILIARY)
-        return Group((have,), _said(verb, verb.english_participle))
+        return Group((have,), _make_verb(verb, verb.english_participle))
     return _present(clause, verb, support=support)
 
 
@@ -127,11 +127,11 @@ def _present(clause: Clause, verb: Verb, *, support: bool) -> Group:
     person = clause.person
     if verb.aspect == "action" and not clause.habitual:
         be = Word(english.be(person), _VERB)
-        return Group((be,), _said(verb, english.progressive_of(verb.english)))
+        return Group((be,), _make_verb(verb, english.progressive_of(verb.english)))
     if support:
         do = Word(english.present_of("do", person), _VERB)
-        return Group((do,), _said(verb, verb.english))
-    return Group((), _said(verb, english.present_of(verb.english, person)))
+        return Group((do,), _make_verb(verb, verb.english))
+    return Group((), _make_verb(verb, english.present_of(verb.english, person)))
 
 
 def _modal(clause: Clause, verb: Verb) -> Group:
@@ -139,16 +139,16 @@ def _modal(clause: Clause, verb: Verb) -> Group:
     modal = clause.modal
     first = english.present_of("want", clause.person) if modal is WANT else modal.english
     words = (first, *modal.after.split())
-    return Group(tuple(Word(w, _AUXILIARY) for w in words), _said(verb, verb.english))
+    return Group(tuple(Word(w, _AUXILIARY) for w in words), _make_verb(verb, verb.english))
 
 
 def _past(verb: Verb, *, support: bool) -> Group:
     if support:
-        return Group((Word("did", _AUXILIARY),), _said(verb, verb.english))
-    head, *particle = _said(verb, verb.past)
+        return Group((Word("did", _AUXILIARY),), _make_verb(verb, verb.english))
+    head, *particle = _make_verb(verb, verb.past)
     return Group((), (head._replace(concepts=(*_VERB, *_AUXILIARY)), *particle))
 
 
-def _said(verb: Verb, form: str) -> Words:
+def _make_verb(verb: Verb, form: str) -> Words:
     particle = (Word(verb.particle, _VERB),) if verb.particle else ()
     return (Word(form, _VERB, content=True), *particle)

@@ -100,10 +100,10 @@ def _bracket(clause: Clause) -> Bracket:
         copula = (Word(german.BE[clause.person], _VERB),)
         return Bracket(copula, (), copula)
     if clause.modal is not None:
-        return _closed(_modal(clause), verb.infinitive)
+        return _close_bracket(_modal(clause), verb.infinitive)
     if clause.perfect:
         forms = german.HAVE if verb.auxiliary == "haben" else german.BE
-        return _closed(Word(forms[clause.person], ("auxiliary",)), verb.participle)
+        return _close_bracket(Word(forms[clause.person], ("auxiliary",)), verb.participle)
     return _simple(verb, german.present(verb.stem, verb.third, clause.person))
 
 
@@ -115,7 +115,7 @@ def _modal(clause: Clause) -> Word:
     return Word(clause.modal.plural if plural else clause.modal.singular, ("auxiliary",))
 
 
-def _closed(finite: Word, closing: str) -> Bracket:
+def _close_bracket(finite: Word, closing: str) -> Bracket:
     close = Word(closing, _VERB, content=True)
     return Bracket((finite,), (close,), (close, finite))
 

@@ -44,7 +44,7 @@ class Phrase(NamedTuple):
 Subject = Phrase | Pronoun
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """A preposition and its phrase."""
 
     relation: Relation
@@ -86,7 +86,7 @@ def _english_determiner(phrase: Phrase, following: str) -> str:
     return phrase.determiner.english_plural if phrase.plural else phrase.determiner.english
 
 
-def german_place(place: Place, role: str) -> Words:
+def german_place(place: Location, role: str) -> Words:
     """Say *im* for *in dem*: one word that means both."""
     relation = place.relation
     preposition = Word(relation.german, (f"{role}.preposition",))
@@ -98,7 +98,7 @@ def german_place(place: Place, role: str) -> Words:
     return (Word(merged, (*preposition.concepts, *first.concepts)), *rest)
 
 
-def english_place(place: Place, role: str) -> Words:
+def english_place(place: Location, role: str) -> Words:
     """Say the preposition, of up to three words, and the phrase."""
     said = (Word(word, (f"{role}.preposition",)) for word in place.relation.english.split())
     return (*said, *english_phrase(place.phrase, role))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from regard.data.worlds.scenes import compound, simple
 from regard.data.worlds.scenes.chance import Chance
-from regard.data.worlds.scenes.draw_clause import Unlucky
+from regard.data.worlds.scenes.draw_clause import Rejected
 from regard.data.worlds.scenes.words import Sentence
 
 LONGEST = 16
@@ -13,28 +13,28 @@ LONGEST = 16
 _TRIES = 50
 
 PATTERNS: dict[Callable[[Chance], Sentence], float] = {
-    simple.statement: 0.48,
-    simple.question: 0.10,
-    simple.open_question: 0.04,
-    simple.description: 0.05,
-    simple.comparison: 0.03,
-    compound.coordination: 0.06,
-    compound.meanwhile: 0.06,
-    compound.reason: 0.07,
-    compound.report: 0.07,
-    compound.relative: 0.04,
+    simple.draw_statement: 0.48,
+    simple.draw_question: 0.10,
+    simple.draw_open_question: 0.04,
+    simple.draw_description: 0.05,
+    simple.draw_comparison: 0.03,
+    compound.draw_coordination: 0.06,
+    compound.draw_meanwhile: 0.06,
+    compound.draw_reason: 0.07,
+    compound.draw_report: 0.07,
+    compound.draw_relative: 0.04,
 }
 
 
 def draw_sentence(chance: Chance) -> Sentence:
-    """Draw one sentence of a pattern drawn by weight, and again until it makes sense."""
-    pattern = chance.weighted(PATTERNS)
+    """Draw a pattern by weight, then sentences of it until one is not rejected."""
+    pattern = chance.pick_weighted(PATTERNS)
     for _ in range(_TRIES):
         chance.combinations.clear()
         try:
             sentence = pattern(chance)
-        except Unlucky:
+        except Rejected:
             continue
         if max(len(sentence.german), len(sentence.english)) <= LONGEST:
             return sentence
-    raise Unlucky
+    raise Rejected

@@ -10,33 +10,33 @@ from regard.data.worlds.scenes.clause import Clause, Front, Predicate
 from regard.data.worlds.scenes.draw_clause import (
     ANYTHING,
     Frames,
-    Unlucky,
+    Rejected,
     draw_clause,
-    indefinite,
+    is_indefinite,
     negate,
 )
 from regard.data.worlds.scenes.draw_phrase import draw_phrase
 from regard.data.worlds.scenes.modifiers import ADJECTIVES, Adjective
 from regard.data.worlds.scenes.nouns import NOUNS, Noun, nouns_of
 from regard.data.worlds.scenes.phrase import Phrase
-from regard.data.worlds.scenes.words import Sentence, Word, ended
+from regard.data.worlds.scenes.words import Sentence, Word, end_sentence
 
 
-def statement(chance: Chance) -> Sentence:
+def draw_statement(chance: Chance) -> Sentence:
     """Draw a main clause: *Heute liest der Mann ein Buch*."""
     clause = draw_clause(chance, ANYTHING)
-    return stated(clause, _front(chance, clause))
+    return make_statement(clause, _draw_front(chance, clause))
 
 
-def stated(clause: Clause, front: Front = "subject") -> Sentence:
+def make_statement(clause: Clause, front: Front = "subject") -> Sentence:
     """Say a main clause."""
-    return ended(german.main_clause(clause, front), english.clause_in_order(clause, front))
+    return end_sentence(german.main_clause(clause, front), english.clause_in_order(clause, front))
 
 
-def _front(chance: Chance, clause: Clause) -> Front:
+def _draw_front(chance: Chance, clause: Clause) -> Front:
     if clause.time is not None and clause.time.fronts and chance.happens(0.45):
         return "time"
-    resting = clause.verb in verbs.REST and indefinite(clause)
+    resting = clause.verb in verbs.REST and is_indefinite(clause)
     staying = clause.verb in verbs.INTRANSITIVE and clause.manner is None
     plain = not (clause.companion or clause.negated or clause.time)
     current = not (clause.perfect or clause.modal)
@@ -45,36 +45,36 @@ def _front(chance: Chance, clause: Clause) -> Front:
     return "subject"
 
 
-def question(chance: Chance) -> Sentence:
+def draw_question(chance: Chance) -> Sentence:
     """Ask whether something is so: *Liest der Mann ein Buch*."""
     clause = draw_clause(chance, ANYTHING)
-    if clause.negated or indefinite(clause) or clause.modal is verbs.WANT:
-        raise Unlucky
+    if clause.negated or is_indefinite(clause) or clause.modal is verbs.WANT:
+        raise Rejected
     # "Füttern wir …?": a first word that training may never have seen with a capital.
     if clause.person != "third" and not (clause.perfect or clause.modal):
-        raise Unlucky
+        raise Rejected
     if clause.time is not None and clause.time.place == "verb":
         clause = clause._replace(time=None)
-    return asked(clause)
+    return make_question(clause)
 
 
-def open_question(chance: Chance) -> Sentence:
+def draw_open_question(chance: Chance) -> Sentence:
     """Ask *wo*, *warum* or *was*, with a clause that leaves the answer open."""
     word, translation, frames = chance.pick(_OPEN)
     tense = chance.pick(("still", "still", "perfect"))
     clause = draw_clause(chance, frames, tense=tense, asked=word)
-    if clause.negated or indefinite(clause) or clause.person == "first":
-        raise Unlucky
-    return asked(clause._replace(manner=None), (word, translation))
+    if clause.negated or is_indefinite(clause) or clause.person == "first":
+        raise Rejected
+    return make_question(clause._replace(manner=None), (word, translation))
 
 
-def asked(clause: Clause, word: tuple[str, str] | None = None) -> Sentence:
+def make_question(clause: Clause, word: tuple[str, str] | None = None) -> Sentence:
     """Ask whether a clause is so, or with a question word what is open in it."""
     first, translated = (Word(text, ("asked",)) for text in word or ("", ""))
     said, meant = german.inverted_clause(clause), english.question(clause)
     if word is None:
-        return ended(said, meant, "?")
-    return ended((first, *said), (translated, *meant), "?")
+        return end_sentence(said, meant, "?")
+    return end_sentence((first, *said), (translated, *meant), "?")
 
 
 def _asks_what(verb: verbs.Verb) -> bool:
@@ -94,25 +94,27 @@ _OPEN: tuple[tuple[str, str, Frames], ...] = (
 )
 
 
-def description(chance: Chance) -> Sentence:
+def draw_description(chance: Chance) -> Sentence:
     """Describe a noun: *Das Haus ist sehr alt*."""
     noun = chance.pick(tuple(NOUNS.values()))
     fitting = [a for a in ADJECTIVES.values() if a.suits(noun)]
     fitting = [a for a in fitting if chance.allows(noun.german, "sein", a.german)]
     if not fitting:
-        raise Unlucky
+        raise Rejected
     adjective = chance.pick(fitting)
-    chance.use(noun.german, "sein", adjective.german)
-    predicate = Predicate(adjective, _degree(chance, adjective))
-    return stated(negate(chance, Clause(_plain(chance, noun), predicate=predicate), 0.2))
+    chance.record(noun.german, "sein", adjective.german)
+    predicate = Predicate(adjective, _draw_degree(chance, adjective))
+    return make_statement(
+        negate(chance, Clause(_draw_plain(chance, noun), predicate=predicate), 0.2)
+    )
 
 
-def _degree(chance: Chance, adjective: Adjective) -> tuple[str, str] | None:
+def _draw_degree(chance: Chance, adjective: Adjective) -> tuple[str, str] | None:
     degree = chance.pick((None, None, ("sehr", "very"), ("zu", "too")))
     return None if adjective.colour or adjective.german == "kaputt" else degree
 
 
-def _plain(chance: Chance, noun: Noun) -> Phrase:
+def _draw_plain(chance: Chance, noun: Noun) -> Phrase:
     return draw_phrase(chance, noun, definite=True)._replace(adjectives=())
 
 
@@ -120,19 +122,19 @@ _COMPARED = tuple(adjective for adjective in ADJECTIVES.values() if adjective.co
 
 
 @cache
-def _suited(adjective: Adjective) -> tuple[Noun, ...]:
+def _find_suited(adjective: Adjective) -> tuple[Noun, ...]:
     return tuple(noun for noun in NOUNS.values() if adjective.suits(noun))
 
 
-def comparison(chance: Chance) -> Sentence:
+def draw_comparison(chance: Chance) -> Sentence:
     """Compare two nouns: *Der Hund ist älter als die Katze*."""
     adjective = chance.pick(_COMPARED)
-    fitting = _suited(adjective)
+    fitting = _find_suited(adjective)
     one, other = chance.pick(fitting), chance.pick(fitting)
     words = (one.german, adjective.comparative, other.german)
     alike = bool((one.kinds & other.kinds) - {"weak", "he", "she", "many"})
     if not alike or one.english == other.english or not chance.allows(*words):
-        raise Unlucky
-    chance.use(*words)
-    predicate = Predicate(adjective, than=_plain(chance, other))
-    return stated(Clause(_plain(chance, one), predicate=predicate))
+        raise Rejected
+    chance.record(*words)
+    predicate = Predicate(adjective, than=_draw_plain(chance, other))
+    return make_statement(Clause(_draw_plain(chance, one), predicate=predicate))

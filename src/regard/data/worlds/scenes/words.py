@@ -1,4 +1,4 @@
-"""Words that know what they mean, and the alignment that follows from it.
+"""Words with the concepts they express, and the alignment that follows from them.
 
 Every word of either language carries the concepts it expresses ("the subject's noun", "the verb").
 A German and an English word are aligned if and only if they share a concept:
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Word(NamedTuple):
-    """One written word, what it expresses, and whether that is content rather than grammar."""
+    """A word, the concepts it expresses, and whether it is a content word."""
 
     text: str
     concepts: tuple[str, ...] = ()
@@ -41,26 +41,26 @@ class Sentence(NamedTuple):
     english: Words
 
 
-def ended(german: Words, english: Words, mark: str = ".") -> Sentence:
-    """Put the mark that ends it after both sides of a sentence."""
-    return Sentence(punctuated(german, mark), punctuated(english, mark))
+def end_sentence(german: Words, english: Words, mark: str = ".") -> Sentence:
+    """Put the final punctuation mark on both sides of a sentence."""
+    return Sentence(punctuate(german, mark), punctuate(english, mark))
 
 
-def renamed(words: Iterable[Word], prefix: str) -> Words:
-    """Give the same words concepts of their own, so that two clauses do not share any."""
+def prefix_concepts(words: Iterable[Word], prefix: str) -> Words:
+    """Prefix the concepts of words, so that two clauses share none."""
     return tuple(
         Word(text, tuple([f"{prefix}.{concept}" for concept in concepts]), content)
         for text, concepts, content in words
     )
 
 
-def punctuated(words: Sequence[Word], mark: str) -> Words:
-    """Put a mark after the last one."""
+def punctuate(words: Sequence[Word], mark: str) -> Words:
+    """Put a punctuation mark after the last word."""
     return (*words[:-1], words[-1]._replace(text=words[-1].text + mark))
 
 
 def to_scene(sentence: Sentence) -> Scene:
-    """Write both sentences out, and read the alignment off the shared concepts."""
+    """Write both sentences, and derive the alignment from shared concepts."""
     german, english = sentence
     expressed: dict[str, list[int]] = {}
     for target, word in enumerate(english):
@@ -74,9 +74,9 @@ def to_scene(sentence: Sentence) -> Scene:
     }
     alignment = tuple(sorted(pairs))
     content = tuple(index for index, word in enumerate(english) if word.content)
-    return Scene(_written(german), _written(english), alignment, content)
+    return Scene(_write(german), _write(english), alignment, content)
 
 
-def _written(words: Iterable[Word]) -> str:
+def _write(words: Iterable[Word]) -> str:
     text = " ".join(word.text for word in words)
     return text[0].upper() + text[1:]
