@@ -1,13 +1,13 @@
 """Predicted against measured: parameters, FLOPs, memory and time of shipped recipes.
 
-Predicted parameters, FLOPs and memory are the formulas' for one batch; measured are the model's own
-numbers, every matrix product of that step on the reference path, and the most bytes torch's
-allocator had out during it. Predicted seconds are what ``regard account RECIPE`` says: of steps on the
-first texts of the data, or made-up ones where it is not there. Measured are steps on all of the data,
-trained on as the recipe says (``--data FOLDER`` stands for the folder ``data`` that recipes name), or
-on made-up text of another length. Rounds of both are taken in turn, so that a busy moment meets both;
-``--clock cpu`` counts the processor's time instead, for machines that are not quiet. ``typical`` is the
-FLOPs of the one batch that ``regard account RECIPE`` describes, over the mean of the data's batches.
+Predicted parameters, FLOPs and memory come from the formulas for one batch; measured are the model's
+own parameters, every matrix product of that step on the reference path, and the peak of torch's
+allocator. Predicted seconds are those of ``regard account RECIPE``: steps on the first texts of the
+data, or on synthetic text without data. Measured seconds are steps on all of the data as the recipe
+says (``--data FOLDER`` replaces the folder ``data`` that recipes name), or on synthetic text of another
+length. Rounds of both alternate, so that load affects both; ``--clock cpu`` counts processor time
+instead, for busy machines. ``typical`` is the FLOPs of the batch that ``regard account RECIPE``
+describes, over the mean of the data's batches.
 """
 
 import argparse
@@ -63,22 +63,22 @@ SETS = {
     "documents-context": YELP,
     "bert": [f"data.train={json.dumps([f'data/{name}.gz' for name in BOOKS])}"],
 }
-"""Real texts for recipes that name a world, or a file that is made by hand."""
+"""Real texts for recipes that name a world, or a file that is prepared by hand."""
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
 def flops_of_a_step(stepper, state, batch):
-    """Every product of one step, on the reference path; in float64, where LSTMs are products too."""
+    """Count every matrix product of one step on the reference path; in float64, LSTMs included."""
     model = state.model.double().train()
-    heard = any(isinstance(part, Tap) for part in model.modules())
-    with listen(model) if heard else nullcontext(), Products() as products:
+    has_taps = any(isinstance(part, Tap) for part in model.modules())
+    with listen(model) if has_taps else nullcontext(), Products() as products:
         stepper.task.loss(model, batch).smoothed.backward()
         for optimizer in state.optimizers:
             optimizer.step()
     return products.flops
 
 
-def most_alive(take):
+def peak_memory(take):
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as recorded:
         take()
     found = recorded.profiler.kineto_results.events()
@@ -90,18 +90,18 @@ def most_alive(take):
 
 
 def on_the_data(recipe, folder):
-    """All of the data if it is there, else made-up text of other lengths than the prediction's."""
+    """Load all of the data, or make synthetic text of other lengths than the prediction's."""
     try:
         return "real data", prepare(recipe, SilentWatcher())
     except RegardError:
         pages = Pages(
             recipe.text.vocabulary, max(8, task_class(recipe).typical_length(recipe) * 3 // 4)
         )
-        return "made up", made_up(recipe, pages, folder)
+        return "synthetic", made_up(recipe, pages, folder)
 
 
-def predicted(recipe, folder):
-    """Return what ``regard account RECIPE`` takes steps on."""
+def load_predicted(recipe, folder):
+    """Return the data that ``regard account RECIPE`` times steps on."""
     try:
         return look(recipe, folder).prepared
     except RegardError:
@@ -111,17 +111,19 @@ def predicted(recipe, folder):
 
 
 def typical_flops(recipe, facts, prepared):
-    """FLOPs of the step that ``regard account RECIPE`` describes, over the mean of the data's."""
+    """Divide the FLOPs that ``regard account RECIPE`` describes by the mean of the data's batches."""
     try:
-        _, said, load, _ = on_first_texts(recipe, timed=False)
+        _, predicted, load, _ = on_first_texts(recipe, timed=False)
     except RegardError:
         return None
     means = [operations(recipe, ledger_of(recipe, facts, one)).step for one in loads_of(prepared)]
-    step = operations(recipe, ledger_of(recipe, said._replace(written=facts.written), load)).step
+    step = operations(
+        recipe, ledger_of(recipe, predicted._replace(written=facts.written), load)
+    ).step
     return step / statistics.mean(means)
 
 
-def measured(name, chosen):
+def measure(name, chosen):
     recipe, clock = load(name, SETS.get(name, [])), CLOCKS[chosen.clock]
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         source, prepared = on_the_data(recipe, Path(one))
@@ -129,14 +131,14 @@ def measured(name, chosen):
         stepper, state = on_stage(task.recipe, prepared)
         facts = observed(state.model, task.tokenizer.size)
         begin = clock()
-        other = predicted(recipe, Path(two))
-        looked = clock() - begin
+        other = load_predicted(recipe, Path(two))
+        inspection = clock() - begin
         guess = on_stage(other.task.recipe, other)
         pairs = []
         for _ in range(chosen.rounds):
-            said, _ = timed(*guess, patience=chosen.patience, clock=clock)
+            predicted, _ = timed(*guess, patience=chosen.patience, clock=clock)
             took, _ = timed(stepper, state, patience=chosen.patience, clock=clock)
-            pairs.append((said, took))
+            pairs.append((predicted, took))
         del guess
         gc.collect()
         batch = task.batch(stepper.store, stepper.stream[0], (1,))
@@ -151,12 +153,12 @@ def measured(name, chosen):
                 fresh[1].best = fresh[1].copy()
                 fresh[0].take(fresh[1], 0)
 
-        alive = most_alive(take)
+        alive = peak_memory(take)
         numbers = sum(p.numel() for p in state.model.parameters())
         by_formula = operations(task.recipe, entries)
         _, fresh = on_stage(task.recipe, prepared)
         flops = flops_of_a_step(stepper, fresh, batch)
-    seconds = statistics.median(said / took for said, took in pairs)
+    seconds = statistics.median(predicted / took for predicted, took in pairs)
     return {
         "recipe": name,
         "steps on": source,
@@ -166,7 +168,7 @@ def measured(name, chosen):
         "seconds": [statistics.median(s for s, _ in pairs), statistics.median(t for _, t in pairs)],
         "time ratio": seconds,
         "typical": usual,
-        "seconds of looking": looked,
+        "inspection seconds": inspection,
     }
 
 
@@ -192,15 +194,15 @@ def main():
             f"{'recipe':18}{'parameters':>14}{'GFLOP':>10}{'MiB':>8}{'ms':>8}   ratio of predicted to measured"
         )
         for name in chosen.names:
-            row = measured(name, chosen)
+            row = measure(name, chosen)
             rows.append(row)
             ratios = [row[what][0] / row[what][1] for what in ("parameters", "flops", "memory")]
             print(
                 f"{name:18}{row['parameters'][1]:>14,}{row['flops'][1] / 1e9:>10.2f}"
                 f"{row['memory'][1] / 2**20:>8.0f}{1000 * row['seconds'][1]:>8.0f}   parameters "
                 f"{ratios[0]:.4f}  FLOPs {ratios[1]:.4f}  memory {ratios[2]:.3f}  time "
-                f"{row['time ratio']:.3f}  typical {row['typical'] or float('nan'):.3f}  looked at in "
-                f"{row['seconds of looking']:.1f} s  ({row['steps on']})",
+                f"{row['time ratio']:.3f}  typical {row['typical'] or float('nan'):.3f}  inspected in "
+                f"{row['inspection seconds']:.1f} s  ({row['steps on']})",
                 flush=True,
             )
         os.chdir(home)

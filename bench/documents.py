@@ -1,4 +1,4 @@
-"""What sentences are worth: HAN, context-aware HAN, structured embedding and transformer.
+"""Document classifiers: HAN, context-aware HAN, structured embedding and transformer.
 
     python bench/documents.py world  [--seeds 1 2 3 4 5] [--budget "1500 steps"]
     python bench/documents.py real DATA [--sets yelp bbc imdb] [--seeds ...] [--budget "6 epochs"]
@@ -6,13 +6,12 @@
     python bench/documents.py penalty [--seeds 1 2 3] [--budget "600 steps"]
     python bench/documents.py third
 
-``world``: on the reviews that the package writes itself, how often the sentence looked at most is one
-that gives the rating, and how often the rating is right, on reviews that need one sentence and on
-those that need two. ``real``: four models beside the bag of n-grams, on the same held-out texts; with
-``--folds``, on every text once, learned from the others. ``vectors`` begins from vectors learned without
-labels, from the same texts and other news.
-``penalty``: how alike hops look, by kind and weight of the penalty. ``third``: what all pairs of hops
-cost to compare, by Frobenius norm and by KL, in three ways each (D1's "one third of the computation").
+``world``: on the synthetic reviews, how often the most attended sentence belongs to the rationale, and
+the accuracy, on reviews that need one sentence and on those that need two. ``real``: four models against
+the bag of n-grams, on the same held-out texts; with ``--folds``, cross-validation. ``vectors`` starts
+from embeddings pretrained without labels on the same texts and other news.
+``penalty``: overlap of hops by kind and weight of the penalty. ``third``: cost of comparing all pairs of
+hops by Frobenius norm and by KL, in three implementations each (D1's "one third of the computation").
 """
 
 import argparse
@@ -24,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from runs import spread, trained
+from runs import format_interval, train_or_load
 from torch.utils.flop_counter import FlopCounterMode
 
 from regard.data.batch import pad
@@ -61,7 +60,7 @@ BUDGETS = {"yelp": "5 epochs", "bbc": "6 epochs", "imdb": "2 epochs"}
 
 
 def recipe_of(model, *, seed, budget, threads, data=None):
-    """Take a shipped recipe for another time; with ``data``, on real texts and wide enough."""
+    """Take a shipped recipe with another budget; with ``data``, on real texts and wider."""
     name = "documents-han" if model == "transformer" else model
     tables = load(name).model_dump(mode="json")
     tables["seed"] = seed
@@ -78,7 +77,7 @@ def recipe_of(model, *, seed, budget, threads, data=None):
 
 
 def batches(run, texts, size=64):
-    """Rows of many texts, as they are read when they are asked."""
+    """Make padded batches of texts, encoded as for prediction."""
     task = run.task
     rows = [task.rows(tokens)[0] for tokens in task._tokens([(text,) for text in texts])]
     for begin in range(0, len(rows), size):
@@ -86,23 +85,25 @@ def batches(run, texts, size=64):
 
 
 @torch.inference_mode()
-def judged(run, found):
-    """Say of each review what was answered, and which sentence was looked at most."""
-    answers, looked = [], []
+def predict(run, found):
+    """Give the answer for each review and its most attended sentence."""
+    answers, attended = [], []
     for _, (ids, lengths) in batches(run, [review.text for review in found]):
-        with listen(run.model.eval(), "head.pool.weights") as heard:
+        with listen(run.model.eval(), "head.pool.weights") as recorded:
             logits = run.model(ids, lengths=lengths)
         answers += [run.task.labels.names[n] for n in logits.argmax(dim=1).tolist()]
-        looked += heard["head.pool.weights"][0][:, 0, 0].argmax(dim=1).tolist()
-    return answers, looked
+        attended += recorded["head.pool.weights"][0][:, 0, 0].argmax(dim=1).tolist()
+    return answers, attended
 
 
 def shares(run):
-    """Accuracy and found rationale on the test reviews, by kind."""
+    """Compute accuracy and rationale hits on the test reviews, by kind."""
     found = list(draw_reviews("test"))
-    answers, looked = judged(run, found)
-    right = np.array([said == each.rating for said, each in zip(answers, found, strict=True)])
-    hit = np.array([at in each.rationale_sentences for at, each in zip(looked, found, strict=True)])
+    answers, attended = predict(run, found)
+    right = np.array([answer == each.rating for answer, each in zip(answers, found, strict=True)])
+    hit = np.array(
+        [at in each.rationale_sentences for at, each in zip(attended, found, strict=True)]
+    )
     needs = np.array([each.needs_context for each in found])
     parts = {"all": np.ones_like(needs), "plain": ~needs, "context": needs}
     return {
@@ -113,12 +114,12 @@ def shares(run):
 
 
 def world(options):
-    """HAN and context-aware HAN on the world of reviews."""
+    """HAN and context-aware HAN on the synthetic reviews."""
     found = {}
     for seed in options.seeds:
         for model in ("documents-han", "documents-context"):
             recipe = recipe_of(model, seed=seed, budget=options.budget, threads=options.threads)
-            run = trained(recipe, options.runs / f"world-{model}-{seed}")
+            run = train_or_load(recipe, options.runs / f"world-{model}-{seed}")
             scores = shares(run)
             print(f"  {model} seed {seed}: " + ", ".join(f"{k} {v:.1f}" for k, v in scores.items()))
             for name, value in scores.items():
@@ -133,7 +134,7 @@ def world(options):
 
 
 def files_of(root, name):
-    """Find what there is to learn from and to measure on."""
+    """Find the files for training and for evaluation."""
     folder = root / name
     parts = {part: sorted(folder.glob(f"{part}.*")) for part in ("train", "dev", "valid", "test")}
     held = parts["test"] or parts["dev"] or parts["valid"]
@@ -142,13 +143,13 @@ def files_of(root, name):
 
 
 def from_vectors(options, data, *, seed, folder):
-    """Learn vectors from the texts to learn from and other news, then go on from them."""
+    """Pretrain embeddings on the training texts and other news, then start from them."""
     tables = load("reviews-pretraining").model_dump(mode="json", exclude_unset=True)
     news = str(options.data / "agnews" / "train.jsonl.gz")
     tables["data"] |= {"train": [*data["train"], news], "valid": [], "holdout": 0.03}
     tables["training"] |= {"budget": "8 epochs", "threads": options.threads, "batch_tokens": 8192}
     tables["model"]["embedding"] |= {"ngram_rows": 65536}
-    trained(make(tables), folder)
+    train_or_load(make(tables), folder)
     training = {"batch_tokens": 8192, "label_smoothing": 0.1, "evaluations": 1, "checkpoints": 1}
     training |= {"budget": options.budget or "10 epochs", "threads": options.threads}
     return make(
@@ -167,7 +168,7 @@ def from_vectors(options, data, *, seed, folder):
 
 
 def divisions(options, name):
-    """Give what to learn from and what to measure on: as it came, or every text once."""
+    """Yield training and test files: the given split, or every fold of a cross-validation."""
     files = files_of(options.data, name)
     if not options.folds:
         yield "", files
@@ -182,10 +183,10 @@ def divisions(options, name):
         folder = options.runs / "folds" / f"{name}-{fold}"
         folder.mkdir(parents=True, exist_ok=True)
         for part in ("train", "test"):
-            kept = [
+            part_lines = [
                 o for o, at in zip(lines, home, strict=True) if (at == fold) == (part == "test")
             ]
-            (folder / f"{part}.jsonl").write_bytes(b"".join(kept))
+            (folder / f"{part}.jsonl").write_bytes(b"".join(part_lines))
         yield (
             f"-fold{fold}",
             {**files, **{part: [str(folder / f"{part}.jsonl")] for part in ("train", "test")}},
@@ -193,7 +194,7 @@ def divisions(options, name):
 
 
 def real(options):
-    """Four models beside the bag of n-grams, on real texts."""
+    """Four models against the bag of n-grams, on real texts."""
     found = {}
     turns = (
         (name, fold, data, seed)
@@ -210,10 +211,10 @@ def real(options):
             else:
                 threads = options.threads
                 recipe = recipe_of(model, seed=seed, budget=budget, threads=threads, data=data)
-            run = trained(recipe, folder)
+            run = train_or_load(recipe, folder)
             scores = run.summary["metrics"]
-            beside = scores["baseline"], scores["together"]
-            row = [100 * each["accuracy"] for each in (scores, *beside)]
+            others = scores["baseline"], scores["together"]
+            row = [100 * each["accuracy"] for each in (scores, *others)]
             seconds = run.summary["seconds"]
             print(
                 f"  {name}{fold} {model} seed {seed}: {row[0]:.1f} (baseline {row[1]:.1f}, together "
@@ -228,16 +229,16 @@ def real(options):
 @torch.inference_mode()
 def overlap_of(run, texts):
     """Mean overlap of hops over texts."""
-    looks = []
+    weights = []
     for _, (ids, lengths) in batches(run, texts):
-        with listen(run.model.eval(), "head.pool.looks.weights") as heard:
+        with listen(run.model.eval(), "head.pool.looks.weights") as recorded:
             run.model(ids, lengths=lengths)
-        looks += mean_overlap(heard["head.pool.looks.weights"][0][:, 0]).tolist()
-    return float(np.mean(looks))
+        weights += mean_overlap(recorded["head.pool.looks.weights"][0][:, 0]).tolist()
+    return float(np.mean(weights))
 
 
 def penalty(options):
-    """How alike hops look, and how well they answer, by kind and weight of the penalty."""
+    """Overlap of hops and accuracy, by kind and weight of the penalty."""
     found = {}
     texts = [review.text for review in draw_reviews("test", count=300)]
     choices = [("none", 0.0)]
@@ -249,38 +250,38 @@ def penalty(options):
             )
             tables = recipe.model_dump(mode="json")
             tables["model"]["head"]["hops"] |= {"penalty": kind, "penalty_weight": weight}
-            run = trained(make(tables), options.runs / f"penalty-{kind}-{weight}-{seed}")
+            run = train_or_load(make(tables), options.runs / f"penalty-{kind}-{weight}-{seed}")
             accuracy = 100 * run.summary["metrics"]["accuracy"]
-            alike = overlap_of(run, texts)
-            print(f"  {kind} {weight} seed {seed}: accuracy {accuracy:.1f}, overlap {alike:.3f}")
+            overlap = overlap_of(run, texts)
+            print(f"  {kind} {weight} seed {seed}: accuracy {accuracy:.1f}, overlap {overlap:.3f}")
             found.setdefault(f"{kind} {weight}: accuracy", []).append(accuracy)
-            found.setdefault(f"{kind} {weight}: overlap", []).append(alike)
+            found.setdefault(f"{kind} {weight}: overlap", []).append(overlap)
     return found
 
 
-def frobenius_pairs(looks):
-    return (looks[:, None] * looks[None]).sum(-1)
+def frobenius_pairs(weights):
+    return (weights[:, None] * weights[None]).sum(-1)
 
 
-def kl_pairs(looks, logs):
-    return (looks[:, None] * (logs[:, None] - logs[None])).sum(-1)
+def kl_pairs(weights, logs):
+    return (weights[:, None] * (logs[:, None] - logs[None])).sum(-1)
 
 
-def kl_matmul(looks, logs):
-    return (looks * logs).sum(-1, keepdim=True) - looks @ logs.T
+def kl_matmul(weights, logs):
+    return (weights * logs).sum(-1, keepdim=True) - weights @ logs.T
 
 
-def kl_naive(looks):
-    return (looks[:, None] * (looks[:, None] / looks[None]).log()).sum(-1)
+def kl_naive(weights):
+    return (weights[:, None] * (weights[:, None] / weights[None]).log()).sum(-1)
 
 
 def third(options):
-    """Time what comparing all pairs of hops costs; print ratios to KL of the same way."""
+    """Time the comparison of all pairs of hops; print the ratio to KL in the same implementation."""
     torch.set_num_threads(1)
     found = {}
     for hops, words in ((30, 100), (30, 1000), (100, 1000)):
-        looks = torch.randn(hops, words).softmax(-1)
-        logs = looks.log()
+        weights = torch.randn(hops, words).softmax(-1)
+        logs = weights.log()
         ways = {
             "pair by pair": (lambda x: frobenius_pairs(x), lambda x: kl_naive(x)),
             "pairs, logarithms once": (
@@ -303,7 +304,7 @@ def third(options):
                 for function in (norm, kl):
                     start = time.perf_counter()
                     for _ in range(max(1, 3_000_000 // n2)):
-                        function(looks)
+                        function(weights)
                     pair.append(time.perf_counter() - start)
                 times.append(pair[0] / pair[1])
             key = f"r={hops} n={words}, {name}"
@@ -315,17 +316,17 @@ def third(options):
             found[f"{key}: time"] = times
             found[f"{key}: operations"] = [cheap / dear]
         with FlopCounterMode(display=False) as counter:
-            kl_matmul(looks, logs)
+            kl_matmul(weights, logs)
         print(f"    matmul FLOPs of KL by torch's counter: {counter.get_total_flops():,}")
     return found
 
 
-def tell(found):
+def report(found):
     """Print mean and 95% interval over seeds."""
     wide = max(map(len, found))
     print()
     for name, values in found.items():
-        print(f"{name:<{wide}}  {spread(values)}   (n = {len(values)})")
+        print(f"{name:<{wide}}  {format_interval(values)}   (n = {len(values)})")
 
 
 def main():
@@ -342,7 +343,7 @@ def main():
         if kind is real:
             one.add_argument("data", type=Path)
             one.add_argument("--sets", nargs="+", default=list(BUDGETS), choices=list(BUDGETS))
-            one.add_argument("--folds", type=int, default=0, help="measure every text, in parts")
+            one.add_argument("--folds", type=int, default=0, help="of cross-validation")
             one.add_argument(
                 "--models", nargs="+", default=list(MODELS), choices=[*MODELS, "vectors"]
             )
@@ -354,7 +355,7 @@ def main():
         one.add_argument("--json", type=Path, default=None)
     options = parser.parse_args()
     found = options.run(options)
-    tell(found)
+    report(found)
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 

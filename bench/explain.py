@@ -31,7 +31,7 @@ ATTRIBUTIONS = ("weights", "rollout", "gradient", "integrated-gradients", "occlu
 
 
 class Browser:
-    """A headless chromium, spoken to through a pipe."""
+    """A headless Chromium, controlled through a pipe."""
 
     def __init__(self):
         inward, self.write = os.pipe()
@@ -48,16 +48,16 @@ class Browser:
 
     def ask(self, method, session=None, **params):
         self.number += 1
-        said = {"id": self.number, "method": method, "params": params}
-        said |= {"sessionId": session} if session else {}
-        os.write(self.write, json.dumps(said).encode() + b"\0")
+        message = {"id": self.number, "method": method, "params": params}
+        message |= {"sessionId": session} if session else {}
+        os.write(self.write, json.dumps(message).encode() + b"\0")
         while True:
             while b"\0" not in self.rest:
                 self.rest += os.read(self.read, 1 << 16)
             one, self.rest = self.rest.split(b"\0", 1)
-            told = json.loads(one)
-            if told.get("id") == self.number:
-                return told["result"]
+            reply = json.loads(one)
+            if reply.get("id") == self.number:
+                return reply["result"]
 
     def open(self, address, *, width=1280, dark=False):
         """Open a page; return its session, when it was drawn (ms) and its processor time (s)."""
@@ -132,7 +132,7 @@ def taps(arguments):
 
     from regard.layers.attention import Attention
 
-    torch.set_num_threads(1)  # so that processor time can be taken, which a busy machine spares
+    torch.set_num_threads(1)  # so that processor time can be measured, which is robust to load
     model = Attention(256, 8).eval()
     states, visible = torch.randn(16, 128, 256), torch.ones(1, 1, 1, 128, dtype=torch.bool)
     without = type("Untapped", (Attention,), {"_plain": property(lambda self: True)})
@@ -215,13 +215,13 @@ def reviews(arguments):
 
 
 def _gold(asked, review):
-    """Say of every erasable word whether it belongs to a rationale word, by its place in the text."""
+    """Tell for every erasable word whether it belongs to the rationale, by its offset in the text."""
     begins, text = [], " ".join(review.sentences)
     for sentence, word in review.rationale_words:
         before = " ".join(review.sentences[:sentence])
-        spoken = review.sentences[sentence].split()
-        begin = len(before) + bool(before) + len(" ".join(spoken[:word])) + bool(word)
-        begins.append((begin, begin + len(spoken[word])))
+        sentence_words = review.sentences[sentence].split()
+        begin = len(before) + bool(before) + len(" ".join(sentence_words[:word])) + bool(word)
+        begins.append((begin, begin + len(sentence_words[word])))
     found, at = [], 0
     for n in asked.erasable:
         word = asked.names[n].replace("▁", " ").strip()

@@ -1,16 +1,15 @@
-"""Shakespeare by characters: ours beside nanoGPT's documented recipe for processors, in one run.
+"""Character-level Shakespeare: ours against nanoGPT's documented recipe for CPUs.
 
     python bench/language_model.py ../shared/data/tinyshakespeare/input.txt.gz
     python bench/language_model.py ../shared/data/tinyshakespeare/input.txt.gz --budgets 150s 30min
 
-First nanoGPT's recipe, written anew here in plain torch (4 layers, 4 heads, width 128, context 64,
-batches of 12, 2,000 steps): its seconds of training and its loss on the whole validation text. Then
-ours, recipe ``shakespeare`` made narrower for a sprint, with more and more steps, each time from the
-beginning and with the whole schedule, until it reaches that loss: the seconds of that one training
-and the ratio. Both learn from the first 90% of the characters, and both are measured on all others in
-windows that overlap by half, every character counted once. Reading, measuring and saving are not
-timed.
-``--budgets`` trains ours for these times instead, and says what it reached.
+First nanoGPT's recipe, re-implemented here in plain torch (4 layers, 4 heads, width 128, context 64,
+batches of 12, 2,000 steps): its training time and its loss on the whole validation text. Then ours,
+recipe ``shakespeare`` scaled down for a short run, with more and more steps, each time from scratch and
+with the whole schedule, until it reaches that loss: the time of that one training and the ratio. Both
+train on the first 90% of the characters and are evaluated on the rest in windows that overlap by half,
+every character counted once. Loading, evaluation and saving are not timed.
+``--budgets`` trains ours for these times instead and prints the loss.
 """
 
 import argparse
@@ -42,7 +41,7 @@ SPRINT = [
     "model.embedding.ngram_dropout=0.0",
     "training.optimizer.rate=1e-2",
 ]
-"""What a few dozen steps want and minutes do not: a narrower model, a shorter window, larger steps."""
+"""Settings for a few dozen steps: a narrower model, a shorter window, a higher learning rate."""
 
 
 class PeerBlock(nn.Module):
@@ -103,7 +102,7 @@ def peer_optimizer(model):
 
 
 def peer_steps(model, optimizer, text, steps):
-    """Take steps; return the seconds they took."""
+    """Train for some steps; return the seconds."""
     rng = np.random.default_rng(0)
     model.train()
     begin = time.perf_counter()
@@ -122,7 +121,7 @@ def peer_steps(model, optimizer, text, steps):
 
 @torch.inference_mode()
 def peer_loss(model, text):
-    """Nats per character; the very first one has nothing before it and is not counted."""
+    """Compute nats per character, without the first one, which has no context."""
     model.eval()
     total, length = 0.0, len(text) - 1
     for begin, counted in slide_windows(length, context=CONTEXT, stride=CONTEXT // 2):
@@ -148,12 +147,12 @@ def train_peer(file):
 
 
 def train_ours(file, recipe, budget, sets, folder):
-    """Train ours; return its run's own account."""
+    """Train ours; return the summary of its run."""
     chosen = [f"data.train={json.dumps([str(file)])}", f"training.budget={budget}", *sets]
     return regard.train(load(recipe, chosen), folder).summary
 
 
-def told(summary):
+def describe(summary):
     scores = summary["metrics"]
     return (
         f"{summary['steps']:6} steps  {summary['seconds']:8.2f} s  loss {scores['loss']:.4f}  "
@@ -177,7 +176,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for budget in chosen.budgets:
             summary = train_ours(file, chosen.recipe, budget, sets, Path(folder) / budget)
-            print(f"{chosen.recipe}, {budget}: {told(summary)}", flush=True)
+            print(f"{chosen.recipe}, {budget}: {describe(summary)}", flush=True)
         if not chosen.budgets:
             race(file, chosen.recipe, sets, Path(folder))
 
@@ -188,7 +187,7 @@ def race(file, recipe, sets, folder):
     for steps in LADDER:
         budget = ["training.evaluations=1", "training.checkpoints=1", *SPRINT, *sets]
         summary = train_ours(file, recipe, f"{steps} steps", budget, folder / str(steps))
-        print(f"ours: {told(summary)}", flush=True)
+        print(f"ours: {describe(summary)}", flush=True)
         if summary["metrics"]["loss"] <= loss:
             ratio = seconds / summary["seconds"]
             print(f"ours reaches nanoGPT's loss in 1/{ratio:.1f} of its time")

@@ -1,10 +1,10 @@
-"""Training with MKL's products of matrices, and with oneDNN's: time and loss, interleaved.
+"""Training with matrix products by MKL and by oneDNN: time and loss, interleaved.
 
     python bench/onednn_matmul.py ../shared/data/tinyshakespeare/input.txt.gz --steps 150 --threads 1
 
-Language models of four sizes take the same steps from the same beginning, in turns. Seconds are
-those of the steps alone; the ratio is the median over rounds. Where the processor is not suited
-(Intel's, or without AVX-512) training leaves the products to MKL, and this shows why.
+Language models of four sizes train for the same steps from the same initialisation, in turns.
+Seconds count the steps only; the ratio is the median over rounds. On processors where oneDNN is not
+faster (Intel's, or without AVX-512) training uses MKL, and this shows why.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from unittest import mock
 
-from runs import trained
+from runs import train_or_load
 
 from regard.recipe.load import make
 from regard.training import onednn_matmul
@@ -59,7 +59,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=0)
     options = parser.parse_args()
-    print(f"this processor is {'' if onednn_matmul.is_faster() else 'not '}suited")
+    print(f"oneDNN is {'' if onednn_matmul.is_faster() else 'not '}used on this processor")
     print(f"{'size':>8} {'MKL':>8} {'oneDNN':>8} {'ratio':>6} {'loss':>8} {'loss':>8}")
     for depth, width, heads in SIZES:
         seconds, losses = {False: [], True: []}, {}
@@ -69,7 +69,7 @@ def main():
                     tempfile.TemporaryDirectory() as folder,
                     mock.patch.object(onednn_matmul, "is_faster", lambda suited=suited: suited),
                 ):
-                    run = trained(recipe(options, depth, width, heads), Path(folder) / "run")
+                    run = train_or_load(recipe(options, depth, width, heads), Path(folder) / "run")
                 seconds[suited].append(run.summary["seconds"])
                 losses[suited] = run.summary["metrics"]["loss"]
         ratio = statistics.median(a / b for a, b in zip(*seconds.values(), strict=True))

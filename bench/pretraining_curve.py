@@ -1,16 +1,16 @@
-"""What pretraining buys, by epoch: French book reviews, pretrained against random, frozen or not.
+"""Accuracy by epoch on French book reviews: pretrained or from scratch, frozen or fine-tuned.
 
     python bench/pretraining_curve.py ../shared/data --budget 20min --epochs 6 --seeds 1 2 3 4 5
 
 A small causal language model is pretrained once, on the reviews' own text (train and valid, never
-test) and the French side of tatoeba. Then, for every seed, four classifiers learn from the 1,600
-labelled reviews: from the pretrained body and from a random one, all of it learning or the head
-alone. Each is measured on all 2,000 test reviews before its first step and after every epoch;
-nothing is chosen by that. Prints mean and 95% interval by epoch, and draws them with bands.
+test) and the French side of tatoeba. Then, for every seed, four classifiers are trained on the 1,600
+labelled reviews: from the pretrained body and from a random one, fine-tuned or frozen. Each is
+evaluated on all 2,000 test reviews before its first step and after every epoch; nothing is selected by
+that. Prints mean and 95% interval by epoch, and plots them with bands.
 
     python bench/pretraining_curve.py ../shared/data --lab --budget 20min --epochs 5
 
-does the same with the course laboratory's own model (recipes lab-language-model, lab-sentiment): words,
+does the same with the course laboratory's model (recipes lab-language-model, lab-sentiment): words,
 width 200, 4 layers of 2 heads, post-norm.
 """
 
@@ -19,7 +19,7 @@ import gzip
 import json
 from pathlib import Path
 
-from runs import trained
+from runs import train_or_load
 
 from regard.draw.chart import Line, line_chart
 from regard.recipe.load import load, make
@@ -29,7 +29,7 @@ TOGETHER = 30  # sentences of tatoeba in one document
 STARTS = ("random", "pretrained")
 LAB_BATCH = 1024  # tokens: about eight reviews
 RATES = {False: 5e-4, True: 5e-3}
-"""Learning rate by whether the body is frozen: a head alone may learn faster."""
+"""Learning rate by whether the body is frozen: a head alone tolerates a higher one."""
 
 
 def jsonl(file):
@@ -46,9 +46,11 @@ def write_text(data, file):
     ]
     with gzip.open(data / "tatoeba" / "eng-fra.tsv.gz", "rt", encoding="utf-8") as lines:
         sentences = list(dict.fromkeys(line.rstrip("\n").split("\t")[1] for line in lines))
-    spoken = [" ".join(sentences[n : n + TOGETHER]) for n in range(0, len(sentences), TOGETHER)]
+    spoken_texts = [
+        " ".join(sentences[n : n + TOGETHER]) for n in range(0, len(sentences), TOGETHER)
+    ]
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("\n\n".join([*reviews, *spoken]) + "\n", encoding="utf-8")
+    file.write_text("\n\n".join([*reviews, *spoken_texts]) + "\n", encoding="utf-8")
 
 
 def language_model(text, options, *, seed, budget, rate):
@@ -65,7 +67,7 @@ def language_model(text, options, *, seed, budget, rate):
                 "mixer": {"kind": "attention", "heads": 4, "normed": True},
                 "position": {"kind": "rotary"},
                 "dropout": 0.1,
-                # A random body that adds nothing would be no body to freeze.
+                # With zero_init a random frozen body would be the identity.
                 "zero_init": budget != "1 steps",
             },
             "training": {
@@ -89,7 +91,7 @@ def lab_language_model(text, options, *, seed, budget, rate):
         "data.holdout=0.02",
         f"seed={seed}",
         f'training.budget="{budget}"',
-        'training.softmax="sampled"',  # words that a step does not ask for cost nothing
+        'training.softmax="sampled"',  # words outside the sample cost nothing
         f"training.threads={options.threads}",
         f"training.optimizer.rate={rate}",
         "training.evaluations=5",
@@ -141,9 +143,9 @@ def classifier(data, options, start, *, seed, frozen):
 
 
 def accuracies(run):
-    """Accuracy on test before the first step and after every epoch."""
-    looks = [line for line in run.journal if line["event"] == "evaluation"]
-    return [100 * line["metrics"]["accuracy"] for line in looks]
+    """Read the test accuracy before the first step and after every epoch."""
+    evaluations = [line for line in run.journal if line["event"] == "evaluation"]
+    return [100 * line["metrics"]["accuracy"] for line in evaluations]
 
 
 def measure(options, text):
@@ -152,22 +154,22 @@ def measure(options, text):
     before, after = (
         (lab_language_model, lab_classifier) if options.lab else (language_model, classifier)
     )
-    whole = trained(
+    whole = train_or_load(
         before(text, options, seed=1, budget=options.budget, rate=1.5e-3),
         options.runs / "pretrained",
     )
     loss = whole.summary["metrics"]["loss"]
     print(f"pretrained in {whole.summary['seconds'] / 60:.1f} min: {loss:.3f} nats per token")
     for seed in options.seeds:
-        nothing = options.runs / f"untrained-{seed}"
-        trained(before(text, options, seed=seed, budget="1 steps", rate=1e-12), nothing)
+        untrained = options.runs / f"untrained-{seed}"
+        train_or_load(before(text, options, seed=seed, budget="1 steps", rate=1e-12), untrained)
         for name in STARTS:
-            start = whole.folder if name == "pretrained" else nothing
+            start = whole.folder if name == "pretrained" else untrained
             for frozen in (False, True):
                 kind = f"{name}, frozen" if frozen else name
                 recipe = after(options.data, options, start, seed=seed, frozen=frozen)
                 folder = options.runs / f"{kind.replace(', ', '-')}-{seed}"
-                run = trained(recipe, folder)
+                run = train_or_load(recipe, folder)
                 found.setdefault(kind, []).append(accuracies(run))
                 last = run.summary["metrics"]
                 print(
@@ -177,8 +179,8 @@ def measure(options, text):
     return found
 
 
-def tell(found, svg):
-    """Print the table and draw it."""
+def report(found, svg):
+    """Print the table and plot it."""
     lines = []
     for kind, seeds in found.items():
         by_epoch = [interval(values) for values in zip(*seeds, strict=True)]
@@ -200,27 +202,27 @@ def tell(found, svg):
     title = "Accuracy on test, %: mean and 95% over seeds"
     svg.parent.mkdir(parents=True, exist_ok=True)
     svg.write_text(line_chart(lines, title=title, x_label="epochs") + "\n", encoding="utf-8")
-    print(f"\ndrawn in {svg}")
+    print(f"\nplotted in {svg}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--budget", default="20min", help="of pretraining")
-    parser.add_argument("--lab", action="store_true", help="the course laboratory's own model")
+    parser.add_argument("--lab", action="store_true", help="the course laboratory's model")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     parser.add_argument("--width", type=int, default=192)
     parser.add_argument("--depth", type=int, default=4)
     parser.add_argument("--vocabulary", type=int, default=8000)
-    parser.add_argument("--longest", type=int, default=256, help="tokens read of a review")
+    parser.add_argument("--longest", type=int, default=256, help="tokens of a review")
     parser.add_argument("--runs", type=Path, default=Path("runs/pretraining-curve"))
     parser.add_argument("--svg", type=Path, default=Path("docs/pictures/pretraining-curve.svg"))
     options = parser.parse_args()
     text = options.runs / "text.txt"
     write_text(options.data, text)
-    tell(measure(options, text), options.svg)
+    report(measure(options, text), options.svg)
 
 
 if __name__ == "__main__":

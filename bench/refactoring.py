@@ -4,9 +4,9 @@
     python bench/refactoring.py compare BEFORE AFTER
 
 ``record`` trains each shipped recipe for 21 steps on the first lines of the real corpora in DATA
-and writes, per recipe, losses, gradient norms, scores and a hash of the parameters; then what
-`predict` and `explain` answer with ``--json``. ``compare`` wants losses, scores and parameters
-equal to the bit, and lists where the JSON differs. To record older code, put its ``src`` first on
+and writes, per recipe, losses, gradient norms, scores and a hash of the parameters, and the output of
+`predict` and `explain` with ``--json``. ``compare`` requires losses, scores and parameters equal to
+the bit, and lists where the JSON differs. To record older code, put its ``src`` first on
 PYTHONPATH and run this file from its tree.
 """
 
@@ -95,7 +95,7 @@ def call(*arguments):
 
 
 def parameters(file):
-    """Hash what the tensors hold, whatever they are called."""
+    """Hash the contents of the tensors, regardless of their names."""
     from safetensors.numpy import load_file
 
     held = sorted((v.shape, v.tobytes()) for v in load_file(file).values())
@@ -129,7 +129,7 @@ def record(data, out):
         f.stem: tomllib.loads(f.read_text()) for f in sorted((tree / "recipes").glob("*.toml"))
     }
 
-    def after(name):  # a run that others begin from comes first
+    def after(name):  # runs that others start from come first
         start = tables[name]["model"].get("start", {})
         return "run" in start, name
 
@@ -144,7 +144,7 @@ def record(data, out):
 
 
 def compare(before, after):
-    """Print where two records differ; return how many recipes do where they must not."""
+    """Print where two records differ; return how many recipes differ in what must be equal."""
     one, other = (json.loads(file.read_text()) for file in (before, after))
     wrong = 0
     for name in sorted(one.keys() | other.keys()):
@@ -152,10 +152,12 @@ def compare(before, after):
             print(f"{name}: only {'before' if name in one else 'after'}")
             continue
         differs = [part for part in SAME if one[name].get(part) != other[name].get(part)]
-        spoken = [p for p in ("predict", "explain") if one[name].get(p) != other[name].get(p)]
+        answers = [p for p in ("predict", "explain") if one[name].get(p) != other[name].get(p)]
         wrong += bool(differs)
-        told = f"DIFFERS in {', '.join(differs)}" if differs else "same losses, scores, parameters"
-        print(f"{name}: {told}{'; other JSON: ' + ', '.join(spoken) if spoken else ''}")
+        result = (
+            f"DIFFERS in {', '.join(differs)}" if differs else "same losses, scores, parameters"
+        )
+        print(f"{name}: {result}{'; other JSON: ' + ', '.join(answers) if answers else ''}")
     return wrong
 
 

@@ -1,19 +1,19 @@
-"""Search in Cranfield: words (BM25), vectors learned from the documents alone, and both.
+"""Search in Cranfield: BM25, vectors trained on the documents alone, and hybrid search.
 
     python bench/retrieval.py ../shared/data/cranfield --seeds 1 2 3 --json found.json
 
-Vectors are learned by the shipped recipe ``search``: from spans of the 1,400 documents and from
-their titles; no query and no judgment is seen. Hybrid is measured twice: with the recipe's own
-share, and with the share chosen on one half of the queries and measured on the other, both ways
-round, so that nothing is chosen by what it is measured on. The tests are paired over queries, each
-query's score being its mean over seeds. Where PyStemmer is installed, rows with English stems
-follow: a stronger BM25 than the baseline of our reports, which knows no language.
+The shipped recipe ``search`` trains the vectors on spans of the 1,400 documents and on their titles,
+without queries or judgments. Hybrid search is evaluated twice: with the recipe's own weight, and with
+the weight tuned on one half of the queries and evaluated on the other (two-fold cross-validation). The
+significance tests are paired over queries, each query's score being its mean over seeds. If PyStemmer
+is installed, rows with English stems follow: a stronger BM25 than the baseline of our reports, which is
+language-independent.
 
     regard import all-MiniLM-L6-v2 runs/minilm
     python bench/retrieval.py ../shared/data/cranfield --imported runs/minilm
 
-adds rows of an encoder that others trained on a billion pairs, among which its card does not name
-Cranfield; ``--seeds`` without a number leaves out the rows that need training.
+adds rows of an encoder that others trained on a billion pairs; its card does not list Cranfield among
+them. ``--seeds`` without a number omits the rows that need training.
 """
 
 import argparse
@@ -41,7 +41,7 @@ SHARES = [round(0.1 * n, 1) for n in range(1, 10)]
 
 
 class Bench:
-    """Documents, queries and judgments, and how rankings of them score."""
+    """Documents, queries and judgments, and the scores of rankings."""
 
     def __init__(self, folder):
         self.documents = [d for d in read_documents(folder) if isinstance(d, Document)]
@@ -51,12 +51,12 @@ class Bench:
         self.queries = [(text, Tag.read(tag).grades) for text, _, tag in found]
 
     def by_words(self, cut):
-        """BM25's scores of every document for every query."""
+        """Compute BM25 scores of every document for every query."""
         index = Bm25.of(cut(document.text) for document in self.documents)
         return np.stack([index.scores(cut(text)) for text, _ in self.queries])
 
     def by_vectors(self, run):
-        """Cosines of every document with every query."""
+        """Compute cosines of every document with every query."""
         model = Predictor(run)
         documents = model.encode([document.text for document in self.documents])
         cosines = model.encode([text for text, _ in self.queries]) @ documents.T
@@ -76,8 +76,8 @@ def hybrid(vectors, found, share):
     return [blend(v, w, share=share) for v, w in zip(vectors, found, strict=True)]
 
 
-def crossed(bench, vectors, found):
-    """Choose the share on half of the queries and score the other half; both ways round."""
+def cross_validate(bench, vectors, found):
+    """Tune the weight on half of the queries and score the other half; both ways."""
     halves = np.random.default_rng(0).permutation(len(bench.queries)) % 2 == 0
     every = {share: bench.scores(hybrid(vectors, found, share)) for share in SHARES}
     scored = {name: np.empty(len(halves)) for name in NAMES}
@@ -90,8 +90,8 @@ def crossed(bench, vectors, found):
     return scored, chosen
 
 
-def trained(options, seed, *, steps=None):
-    """Train the recipe, or take what an earlier call of this bench has finished."""
+def train_or_load(options, seed, *, steps=None):
+    """Train the recipe, or load the run that an earlier call has finished."""
     folder = options.runs / (f"topics-{seed}" if steps else f"search-{seed}")
     if (folder / "regard.json").exists():
         return Run(folder)
@@ -99,7 +99,7 @@ def trained(options, seed, *, steps=None):
     sets = [f"data.train={place}", f"data.test={place}", f"seed={seed}"]
     sets += [f"training.threads={options.threads}", *options.set]
     sets += [f"training.budget={options.budget}"] if options.budget else []
-    if steps:  # vectors as they begin, before anything is learned
+    if steps:  # vectors at initialisation
         sets += [
             f"training.budget={steps}",
             "training.optimizer.rate=1e-12",
@@ -109,7 +109,7 @@ def trained(options, seed, *, steps=None):
 
 
 def measure(options):
-    """Score every way of searching: by name, a table of scores by query for every seed."""
+    """Score every method: by name, scores per query for every seed."""
     bench, rows, chosen = Bench(options.data), {}, {}
     cuts = {"BM25": words}
     if find_spec("Stemmer"):
@@ -121,7 +121,10 @@ def measure(options):
     for name, scores in found.items():
         rows[name] = [bench.scores(map(words_found, scores))]
     for seed in options.seeds:
-        runs = {"vectors as they begin": partial(trained, steps="1 steps"), "vectors": trained}
+        runs = {
+            "vectors at initialisation": partial(train_or_load, steps="1 steps"),
+            "vectors": train_or_load,
+        }
         for name, train in runs.items():
             run = train(options, seed)
             measure_vectors(bench, name, run, found, rows, chosen, share=options.share)
@@ -137,25 +140,25 @@ def measure(options):
 
 
 def measure_vectors(bench, name, run, found, rows, chosen, *, share):
-    """Add what a run's vectors score, alone and with every BM25."""
+    """Add the scores of a run's vectors, alone and with every BM25."""
     vectors = bench.by_vectors(run)
     rows.setdefault(name, []).append(bench.scores(vectors))
     for words_name, scores in found.items():
         both = f"{name} + {words_name}"
         own = bench.scores(hybrid(vectors, scores, share))
-        rows.setdefault(f"{both}, share {share:g}", []).append(own)
-        fitted, shares = crossed(bench, vectors, scores)
-        rows.setdefault(f"{both}, share chosen on the other half", []).append(fitted)
+        rows.setdefault(f"{both}, weight {share:g}", []).append(own)
+        fitted, shares = cross_validate(bench, vectors, scores)
+        rows.setdefault(f"{both}, weight tuned on the other half", []).append(fitted)
         chosen.setdefault(both, []).append(shares)
 
 
-def tell(rows, chosen):
-    """Print the table, and whether what is ahead of BM25 is so by chance."""
+def report(rows, chosen):
+    """Print the table, with a significance test against BM25."""
     wide = max(map(len, rows))
     names = ("ndcg@10", "map", "recall@100", "mrr@10")
     print(f"\n{'':{wide}}  " + "  ".join(f"{name:>16}" for name in names) + "   over BM25   p")
     plain = rows["BM25"][0]["ndcg@10"]
-    told = {}
+    summary = {}
     for row, seeds in rows.items():
         cells, means = [], {}
         for name in names:
@@ -165,12 +168,12 @@ def tell(rows, chosen):
         mean = np.mean([scores["ndcg@10"] for scores in seeds], axis=0)
         chance = paired(mean.tolist(), plain.tolist()).randomisation if row != "BM25" else None
         gain = mean.mean() / plain.mean() - 1
-        told[row] = {"metrics": means, "gain": gain, "p": chance}
+        summary[row] = {"metrics": means, "gain": gain, "p": chance}
         more = f"   {gain:+8.1%}   {chance:.2g}" if chance is not None else ""
         print(f"{row:{wide}}  " + "  ".join(f"{cell:>16}" for cell in cells) + more)
     for row, shares in chosen.items():
-        print(f"shares chosen, {row}: {shares}")
-    return {"rows": told, "shares": chosen}
+        print(f"tuned weights, {row}: {shares}")
+    return {"rows": summary, "shares": chosen}
 
 
 def main():
@@ -179,11 +182,9 @@ def main():
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("--seeds", type=int, nargs="*", default=[1, 2, 3])
+    parser.add_argument("--budget", default="", help="of each training; default: the recipe's own")
     parser.add_argument(
-        "--budget", default="", help="of each training; the recipe's own if left out"
-    )
-    parser.add_argument(
-        "--share", type=float, default=0.5, help="the vectors' share in hybrid search"
+        "--share", type=float, default=0.5, help="weight of the vectors in hybrid search"
     )
     parser.add_argument(
         "--imported", type=Path, nargs="*", default=[], help="runs that `regard import` wrote"
@@ -193,9 +194,9 @@ def main():
     parser.add_argument("--runs", type=Path, default=Path("runs/retrieval"))
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    told = tell(*measure(options))
+    found = report(*measure(options))
     if options.json:
-        options.json.write_text(json.dumps(told, indent=1), encoding="utf-8")
+        options.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

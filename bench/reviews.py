@@ -1,12 +1,12 @@
-"""What pretraining buys by number of labels: film reviews, pretrained against random.
+"""Accuracy by number of labels on film reviews: pretrained embeddings against random ones.
 
     python bench/reviews.py ../shared/data/imdb --labels 100 1000 22500 --seeds 1 2 3 --json FILE
 
-The recipe `reviews-pretraining` (or another, by `--pretraining`; labels are kept from it) reads all
-reviews but those measured on, once. Then, for every
-number of labels and every seed (which also draws the labelled reviews), a classifier learns from the
-pretrained vectors, kept as they are; from the same, learning on; and the same model from a random
-start. Each stands beside the bag of n-grams learned from the same labels, and both together.
+The recipe `reviews-pretraining` (or another, by `--pretraining`; it sees no labels) is trained once on
+all reviews except those used for evaluation. Then, for every number of labels and every seed (which
+also samples the labelled reviews), three classifiers are trained: with the pretrained embeddings
+frozen, with the same fine-tuned, and from scratch. Each is compared with the bag of n-grams trained on
+the same labels, and with both combined.
 """
 
 import argparse
@@ -15,18 +15,18 @@ import json
 import random
 from pathlib import Path
 
-from runs import trained
+from runs import train_or_load
 
 from regard.recipe.load import load, make
 from regard.tasks.significance import interval
 
-STARTS = ("pretrained, kept", "pretrained", "random")
+STARTS = ("pretrained, frozen", "pretrained", "random")
 EPOCHS = {100: 40, 1000: 20}
-"""Few labels are read more often; any larger number, three times."""
+"""Epochs by number of labels; three for any larger number."""
 
 
-def labelled(data, count, seed, folder):
-    """Draw ``count`` labelled reviews."""
+def sample_labels(data, count, seed, folder):
+    """Sample ``count`` labelled reviews."""
     file = folder / f"labels-{count}-{seed}.jsonl"
     with gzip.open(data / "train.jsonl.gz", "rt", encoding="utf-8") as lines:
         reviews = list(lines)
@@ -35,10 +35,10 @@ def labelled(data, count, seed, folder):
     return file
 
 
-def classifier(options, file, count, *, seed, start, body):
-    kept = start == "pretrained, kept"
+def classifier_recipe(options, file, count, *, seed, start, body):
+    frozen = start == "pretrained, frozen"
     model = body.recipe.model.model_dump(mode="json", exclude={"start"}, exclude_defaults=True)
-    begins = {"start": {"run": str(body.folder), "freeze": kept}}
+    pretrained = {"start": {"run": str(body.folder), "freeze": frozen}}
     epochs = EPOCHS.get(count, 3)
     return make(
         {
@@ -51,7 +51,7 @@ def classifier(options, file, count, *, seed, start, body):
                 **({"vocabulary": 12000, "lowercase": True} if start == "random" else {}),
             },
             "model": {
-                **(model if start == "random" else begins),
+                **(model if start == "random" else pretrained),
                 "head": {"pooling": "mean", "norm": True, "dropout": 0.5},
             },
             "training": {
@@ -60,13 +60,13 @@ def classifier(options, file, count, *, seed, start, body):
                 "evaluations": 1,
                 "checkpoints": 1,
                 "threads": options.threads,
-                "optimizer": {"rate": 5e-3 if kept else 2e-3, "weight_decay": 0.0},
+                "optimizer": {"rate": 5e-3 if frozen else 2e-3, "weight_decay": 0.0},
             },
         }
     )
 
 
-def pretrained(options):
+def pretrain(options):
     recipe = load(options.pretraining, options.set).model_dump(mode="json", exclude_unset=True)
     files = {
         "train": [str(options.data / f"{part}.jsonl.gz") for part in ("train", "unlabelled")],
@@ -74,12 +74,12 @@ def pretrained(options):
     }
     recipe["data"] |= {**files, "labelled": []}
     recipe["training"]["threads"] = options.threads
-    return trained(make(recipe), options.runs / "pretrained")
+    return train_or_load(make(recipe), options.runs / "pretrained")
 
 
 def measure(options):
     """Return accuracies by number of labels and start: one for every seed."""
-    body = pretrained(options)
+    body = pretrain(options)
     took = body.summary["seconds"] / 60
     metric = body.task.metric
     print(f"pretrained in {took:.1f} min: {metric} {body.summary['metrics'][metric]:.3f}")
@@ -87,15 +87,15 @@ def measure(options):
     for count in options.labels:
         seeds = options.seeds if count < 20_000 else options.seeds[:1]
         for seed in seeds:
-            file = labelled(options.data, count, seed, options.runs)
+            file = sample_labels(options.data, count, seed, options.runs)
             for start in STARTS:
-                recipe = classifier(options, file, count, seed=seed, start=start, body=body)
+                recipe = classifier_recipe(options, file, count, seed=seed, start=start, body=body)
                 name = f"{start.replace(', ', '-')}-{count}-{seed}"
-                metrics = trained(recipe, options.runs / name).summary["metrics"]
+                metrics = train_or_load(recipe, options.runs / name).summary["metrics"]
                 kinds = {
                     start: metrics["accuracy"],
                     "bag of n-grams": metrics["baseline"]["accuracy"],
-                    f"{start}, with the bag": metrics["together"]["accuracy"],
+                    f"{start}, with the n-grams": metrics["together"]["accuracy"],
                 }
                 for kind, accuracy in kinds.items():
                     found.setdefault((count, kind), {})[seed] = 100 * accuracy

@@ -1,4 +1,4 @@
-"""Run the benches that take minutes and need no data."""
+"""Run the benchmarks that take minutes and need no data."""
 
 import runpy
 from pathlib import Path

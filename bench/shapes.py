@@ -1,22 +1,22 @@
-"""Encoder or encoder-decoder: both shapes on four tasks, at the same number of parameters.
+"""Encoder or encoder-decoder: both architectures on four tasks, with the same number of parameters.
 
     python bench/shapes.py                       all eight, minutes
     python bench/shapes.py --tasks classify translate --seeds 1 2 3 --steps 1500 --json shapes.json
 
-The shapes have the same width and table of tokens. Four encoder blocks with a feed-forward of 3·width
-count exactly as many parameters as two encoder blocks and one decoder block with 4·width: a decoder
-block has a second attention, and its feed-forward pays for it. Only what turns states into answers
-differs, and is counted.
+Both have the same width and embedding table. Four encoder blocks with a feed-forward of 3·width have
+exactly as many parameters as two encoder blocks and one decoder block with 4·width, since a decoder
+block has a second attention. Only the output layers differ, and they are counted.
 
 | task | encoder alone | encoder and decoder |
 |---|---|---|
 | summarise (world:reviews: the sentences that give the rating) | marks sentences: extracts | writes |
 | classify (world:reviews: the rating) | pools, one logit per label | writes the label's name |
 | retrieve (world:scenes: the English page of a German sentence) | mean of its states | the decoder's first state |
-| translate (world:scenes, German to English) | fills one mask per word, all at once | writes word by word |
+| translate (world:scenes, German to English) | fills one mask per word, in parallel | writes autoregressively |
 
-An encoder alone that writes has to say every word without knowing the others it says: that is what
-is compared, not a decoder-only model. Both train on the same batches for the same number of steps.
+An encoder alone predicts all words in parallel, independently of each other (non-autoregressive
+decoding); a decoder-only model is not compared. Both train on the same batches for the same number of
+steps.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from runs import spread
+from runs import format_interval
 from torch import nn
 from torch.nn import functional
 
@@ -63,7 +63,7 @@ TEMPERATURE = 0.05
 
 
 def examples(task, split, count):
-    """Pairs of texts; for summaries also the sentences and which of them are wanted."""
+    """Generate pairs of texts; for summaries also the sentences and the rationale."""
     if task in ("translate", "retrieve"):
         return [(one.source, one.target) for one in draw_scenes(split, count=count)]
     found = draw_reviews(split, count=count)
@@ -75,12 +75,12 @@ def examples(task, split, count):
     ]
 
 
-def padded(tokenizer, texts):
+def encode(tokenizer, texts):
     return pad([[*ids, special.END] for ids in tokenizer.encode_batch(texts)], filler=special.PAD)
 
 
 class EncoderDecoder(nn.Module):
-    """Every answer is written, every vector is the decoder's first state."""
+    """Answers are decoded autoregressively; vectors are the decoder's first state."""
 
     def __init__(self, tokenizer, task, labels):
         super().__init__()
@@ -89,7 +89,7 @@ class EncoderDecoder(nn.Module):
         self.model = transformer(settings, tokenizer.size)
 
     def loss(self, rows):
-        sides = [padded(self.tokenizer, [row[side] for row in rows]) for side in (0, 1)]
+        sides = [encode(self.tokenizer, [row[side] for row in rows]) for side in (0, 1)]
         if self.task == "retrieve":
             return contrast(*(self.vectors(side) for side in sides))
         batch = Batch(tuple(sides), np.arange(len(rows)))
@@ -102,7 +102,7 @@ class EncoderDecoder(nn.Module):
         return self.model(side.ids, begin, source_lengths=side.lengths, target_lengths=one)[:, 0]
 
     def answers(self, rows):
-        source = padded(self.tokenizer, [row[0] for row in rows])
+        source = encode(self.tokenizer, [row[0] for row in rows])
         steps = self.model.steps(source.ids, source_lengths=source.lengths)
         longest = (source.lengths + SPARE).tolist()
         limits = Limits(special.BEGIN, special.END, longest, tuple(range(special.END)))
@@ -110,7 +110,7 @@ class EncoderDecoder(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Every answer is told at once."""
+    """Answers are predicted in parallel."""
 
     def __init__(self, tokenizer, task, labels):
         super().__init__()
@@ -131,7 +131,7 @@ class Encoder(nn.Module):
 
     def loss(self, rows):
         if self.task == "retrieve":
-            sides = [padded(self.tokenizer, [row[side] for row in rows]) for side in (0, 1)]
+            sides = [encode(self.tokenizer, [row[side] for row in rows]) for side in (0, 1)]
             return contrast(*map(self.vectors, sides))
         if self.task == "classify":
             wanted = torch.tensor([self.labels.index(row[1]) for row in rows])
@@ -147,7 +147,7 @@ class Encoder(nn.Module):
         return functional.cross_entropy(logits[slots], wanted[slots])
 
     def _labelled(self, rows):
-        return self.answer_head(self.vectors(padded(self.tokenizer, [row[0] for row in rows])))
+        return self.answer_head(self.vectors(encode(self.tokenizer, [row[0] for row in rows])))
 
     def _sentences(self, rows):
         """Score every sentence of a review by the mean of its states."""
@@ -161,7 +161,7 @@ class Encoder(nn.Module):
             yield self.answer_head(torch.stack(pooled))[:, 0], wanted
 
     def _filled(self, rows, most=0):
-        """Put as many masks behind each source as its answer may have words; logits at each."""
+        """Append as many masks to each source as its answer may have words; give their logits."""
         sources = [[*ids, special.SEP] for ids in self.tokenizer.encode_batch([r[0] for r in rows])]
         counts = [max(len(ids) + SPARE, most) for ids in sources]
         side = pad(
@@ -195,13 +195,13 @@ MODELS = {"encoder": Encoder, "encoder-decoder": EncoderDecoder}
 
 
 def contrast(first, second):
-    """Tell each text's own partner from those of the others in the batch, both ways."""
+    """Compute the contrastive loss with in-batch negatives, in both directions."""
     first, second = (functional.normalize(each, dim=-1) for each in (first, second))
     scores, own = first @ second.T / TEMPERATURE, torch.arange(len(first))
     return (functional.cross_entropy(scores, own) + functional.cross_entropy(scores.T, own)) / 2
 
 
-# ── training and measuring, the same for all ─────────────────────────────────────────────────────
+# ── training and evaluation, the same for all ─────────────────────────────────────────────────────
 
 
 def train(model, train_set, steps, seed):
@@ -228,7 +228,7 @@ def measure(model, task, test_set):
     model.eval()
     begin = time.perf_counter()
     if task == "retrieve":
-        sides = [padded(model.tokenizer, [row[side] for row in test_set]) for side in (0, 1)]
+        sides = [encode(model.tokenizer, [row[side] for row in test_set]) for side in (0, 1)]
         first, second = (functional.normalize(model.vectors(side), dim=-1) for side in sides)
         scores = first @ second.T
         ranks = (scores > scores.diagonal()[:, None]).sum(dim=1) + 1
@@ -273,7 +273,7 @@ def main():
     parser.add_argument("--tasks", nargs="+", choices=METRICS, default=list(METRICS))
     parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--examples", type=int, default=6000, help="to train on")
-    parser.add_argument("--asked", type=int, default=500, help="to measure on")
+    parser.add_argument("--asked", type=int, default=500, help="to evaluate on")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", type=Path)
@@ -285,7 +285,7 @@ def main():
         for shape in SHAPES:
             found = [run(task, shape, chosen, seed) for seed in chosen.seeds]
             rows += found
-            score = spread([one["score"] for one in found], 3)
+            score = format_interval([one["score"] for one in found], 3)
             print(
                 f"{task:10} {shape:16} {METRICS[task]:9} {score:17} "
                 f"{found[0]['parameters']:11,}  {statistics.mean(o['seconds'] for o in found):7.1f}  "

@@ -1,17 +1,17 @@
-"""A language model told from all tokens, and from those of its own step: time and loss, side by side.
+"""Full and sampled softmax of a language model: time and loss.
 
     python bench/softmax.py ../shared/data/gutenberg --vocabulary 4000 12000 --steps 300 --threads 1
 
-Two layers of 128 read the novels in windows of 128; the last tenth of all is held out. For every size
-of vocabulary, both take the same steps from the same beginning, one after the other; the loss is
-over all tokens in either case. Seconds are those of the steps alone.
+Two layers of width 128 train on novels in windows of 128; the last tenth is held out. For every
+vocabulary size, both train for the same steps from the same initialisation, one after the other; the
+reported loss is the full softmax in either case. Seconds count the steps only.
 """
 
 import argparse
 import tempfile
 from pathlib import Path
 
-from runs import trained
+from runs import train_or_load
 
 from regard.recipe.load import make
 
@@ -58,14 +58,12 @@ def main():
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--threads", type=int, default=0)
     options = parser.parse_args()
-    print(
-        f"{'tokens':>8} {'told from':>10} {'seconds':>8} {'ratio':>6} {'loss':>7} {'bits/byte':>9}"
-    )
+    print(f"{'tokens':>8} {'softmax':>10} {'seconds':>8} {'ratio':>6} {'loss':>7} {'bits/byte':>9}")
     with tempfile.TemporaryDirectory() as folder:
         for vocabulary in options.vocabulary:
             whole = None
             for softmax in ("full", "sampled"):
-                run = trained(
+                run = train_or_load(
                     recipe(options, vocabulary, softmax), Path(folder) / f"{softmax}-{vocabulary}"
                 )
                 seconds, metrics = run.summary["seconds"], run.summary["metrics"]

@@ -1,4 +1,4 @@
-"""How long help takes, beside the interpreter alone and beside importing torch.
+"""Start-up time of `regard --help`, next to the bare interpreter and the import of torch.
 
 python bench/start.py
 """
@@ -16,15 +16,15 @@ CALLS = {
 }
 
 
-def seconds(code):
+def time_call(code):
     start = time.perf_counter()
     subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     return time.perf_counter() - start
 
 
 def main():
-    """Take the best of several rounds, interleaved, since others use the machine too."""
-    rounds = [{name: seconds(code) for name, code in CALLS.items()} for _ in range(ROUNDS)]
+    """Take the best of several interleaved rounds, since the machine may be busy."""
+    rounds = [{name: time_call(code) for name, code in CALLS.items()} for _ in range(ROUNDS)]
     for name in CALLS:
         best = min(each[name] for each in rounds)
         alone = min(each["python alone"] for each in rounds)

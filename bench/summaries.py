@@ -1,19 +1,19 @@
-"""Summaries beside their lead: abstracts (scitldr), e-mail subjects (aeslc), titles (bbc).
+"""Summaries against the lead: abstracts (scitldr), e-mail subjects (aeslc), titles (bbc).
 
     python bench/summaries.py ../shared/data --budget 15min --seeds 1 2 3
     python bench/summaries.py ../shared/data --corpora bbc --budget 2000 steps --json titles.json
 
-For each corpus: the shipped recipe from a random start and, unless ``--alone``, from what its own
-documents taught it (denoising, for the same budget once more), by seed. Ensemble them lead-1, and as many
-first words as the references have on average: where the lead wins, the table says so. ROUGE is F1 in
-percent, the mean over the held-out examples; ± is a 95% interval over seeds (Student).
+For each corpus: the shipped recipe from scratch and, unless ``--alone``, after denoising pretraining on
+its own documents (for the same budget once more), by seed. Compared with lead-1, and with as many first
+words as the references have on average. ROUGE is F1 in percent, the mean over the held-out examples; ±
+is a 95% interval over seeds (Student).
 """
 
 import argparse
 import json
 from pathlib import Path
 
-from runs import spread, trained
+from runs import format_interval, train_or_load
 
 from regard.recipe.load import load
 from regard.tasks.examples import examples
@@ -41,18 +41,18 @@ def settings(chosen, corpus, seed):
     ], data
 
 
-def summarized(chosen, corpus, seed, start=None):
+def train_summarizer(chosen, corpus, seed, start=None):
     sets, data = settings(chosen, corpus, seed)
     recipe, _ = CORPORA[corpus]
     sets.append(f"data.test={json.dumps([str(data / 'dev.jsonl.gz')])}")
     if start:
         sets.append(f"model.start.run={start}")
     name = f"{corpus}-{'-'.join(chosen.budget)}-seed{seed}{'-denoised' if start else ''}"
-    return trained(load(recipe, sets), chosen.runs / name)
+    return train_or_load(load(recipe, sets), chosen.runs / name)
 
 
-def denoised(chosen, corpus, seed):
-    """Learn from the documents alone, in the shape of the recipe that begins from it."""
+def train_denoiser(chosen, corpus, seed):
+    """Pretrain on the documents alone, with the architecture of the recipe that starts from it."""
     sets, _ = settings(chosen, corpus, seed)
     recipe, fields = CORPORA[corpus]
     like = load(recipe)
@@ -66,57 +66,57 @@ def denoised(chosen, corpus, seed):
         f"training.batch_tokens={like.training.batch_tokens}",
     ]
     folder = chosen.runs / f"{corpus}-{'-'.join(chosen.budget)}-seed{seed}-denoising"
-    trained(load("denoising", sets), folder)
+    train_or_load(load("denoising", sets), folder)
     return folder
 
 
-def greedily(run):
-    """Measure again without a beam, which in small models likes short answers."""
+def evaluate_greedy(run):
+    """Evaluate again with greedy decoding; in small models beam search prefers short answers."""
     held_out = list(examples(run.recipe, "test")())
     return run.task.measure(run.model, held_out, quick=True).metrics
 
 
-def row(name, several):
-    """Print one line of the table; return it as JSON has it."""
-    told, found = f"{name:34}", {"name": name, "seeds": len(several)}
+def print_row(name, several):
+    """Print one row of the table; return it for JSON."""
+    line, found = f"{name:34}", {"name": name, "seeds": len(several)}
     for metric in NAMES:
         values = [100 * one[metric] for one in several]
         each = interval(values)
         found[metric] = {"mean": each.mean, "interval": each.half}
-        told += f"  {spread(values):<14}"
-    print(told, flush=True)
+        line += f"  {format_interval(values):<14}"
+    print(line, flush=True)
     return found
 
 
 def compare(chosen, corpus):
-    rows, runs = [], [summarized(chosen, corpus, seed) for seed in chosen.seeds]
+    rows, runs = [], [train_summarizer(chosen, corpus, seed) for seed in chosen.seeds]
     first = runs[0].metrics["test"]
     details = first["details"]
     print(
         f"{corpus}: {first['count']:,} held-out examples{'':6}  ROUGE-1         ROUGE-2         ROUGE-L"
     )
-    rows.append(row(f"  {runs[0].task.baseline[:30]}", [first["metrics"]["baseline"]]))
+    rows.append(print_row(f"  {runs[0].task.baseline[:30]}", [first["metrics"]["baseline"]]))
     lead_words = details["lead_words"]
-    rows.append(row(f"  the first {lead_words['words']} words", [lead_words]))
+    rows.append(print_row(f"  the first {lead_words['words']} words", [lead_words]))
     rows += [
-        row("  from scratch", [run.metrics["test"]["metrics"] for run in runs]),
-        row("  from scratch, greedily", [greedily(run) for run in runs]),
+        print_row("  from scratch", [run.metrics["test"]["metrics"] for run in runs]),
+        print_row("  from scratch, greedy", [evaluate_greedy(run) for run in runs]),
     ]
     if not chosen.alone:
-        begun = [
-            summarized(chosen, corpus, seed, start=denoised(chosen, corpus, seed))
+        pretrained = [
+            train_summarizer(chosen, corpus, seed, start=train_denoiser(chosen, corpus, seed))
             for seed in chosen.seeds
         ]
         rows += [
-            row("  denoised first", [run.metrics["test"]["metrics"] for run in begun]),
-            row("  denoised first, greedily", [greedily(run) for run in begun]),
+            print_row("  after denoising", [run.metrics["test"]["metrics"] for run in pretrained]),
+            print_row("  after denoising, greedy", [evaluate_greedy(run) for run in pretrained]),
         ]
-        details = begun[0].metrics["test"]["details"]
+        details = pretrained[0].metrics["test"]["details"]
     for who in ("answers", "references"):
-        told = details[who]
+        shares = details[who]
         print(
-            f"  {who}: {told['words']:.1f} words, {100 * told['copied']:.0f}% of them the document's, "
-            f"{100 * told['novel_bigrams']:.0f}% of the pairs new"
+            f"  {who}: {shares['words']:.1f} words, {100 * shares['copied']:.0f}% copied from the document, "
+            f"{100 * shares['novel_bigrams']:.0f}% new bigrams"
         )
     return {"corpus": corpus, "rows": rows, "details": details}
 

@@ -1,7 +1,7 @@
-"""Tokens per second of training an encoder-decoder: ours beside two peers, interleaved.
+"""Training speed of an encoder-decoder in tokens per second: regard and two peers, interleaved.
 
 All three have 3+3 layers, width 256, feed-forward 1024, 4 heads, 8,000 shared tokens, dropout 0.1,
-label smoothing 0.1, AdamW, and see the same bucketed batches of at most 2,048 tokens a side. A round
+label smoothing 0.1, AdamW, and get the same bucketed batches of at most 2,048 tokens a side. A round
 is a few steps of each in turn; the figure is the median over rounds of the ratio within a round.
 """
 
@@ -24,8 +24,8 @@ from regard.training.allocator import configure_malloc
 TOKENS, WIDTH, DEPTH, HEADS, INNER, BUDGET, DROPOUT = 8000, 256, 3, 4, 1024, 2048, 0.1
 
 
-def batches(count, seed=0):
-    """Bucketed batches with lengths like those of image captions."""
+def make_batches(count, seed=0):
+    """Make bucketed batches with lengths like those of image captions."""
     rng = np.random.default_rng(seed)
     lengths = np.sort(np.clip(rng.gamma(9, 1.6, size=200 * count).astype(int) + 3, 4, 60))
     cuts = cut_batches(lengths, budget=BUDGET)
@@ -139,7 +139,7 @@ class Marian:
         )
 
 
-def seconds(rival, optimizer, some, step):
+def time_steps(rival, optimizer, some, step):
     begin = time.perf_counter()
     for batch in some:
         optimizer.zero_grad(set_to_none=True)
@@ -160,13 +160,13 @@ def main():
     optimizers = [
         torch.optim.AdamW(rival.model.parameters(), lr=1e-4, fused=True) for rival in rivals
     ]
-    every = batches(4 * (chosen.rounds + 1))
+    every = make_batches(4 * (chosen.rounds + 1))
     rates = {rival.name: [] for rival in rivals}
     for number in range(chosen.rounds + 1):
         some = every[4 * number : 4 * number + 4]
         tokens = sum(batch.fields[1].tokens for batch in some)
         for rival, optimizer in zip(rivals, optimizers, strict=True):
-            took = seconds(rival, optimizer, some, number)
+            took = time_steps(rival, optimizer, some, number)
             if number:  # the first round warms up
                 rates[rival.name].append(tokens / took)
     print(f"{chosen.threads} threads, {chosen.rounds} rounds")

@@ -1,9 +1,9 @@
-"""Multi30k, German to English: a shipped recipe by seed, beside the other optimizer and copying.
+"""Multi30k, German to English: a shipped recipe by seed, next to the other optimizer and copying.
 
     python bench/translation.py ../shared/data/multi30k --minutes 15 --seeds 1 2 3
 
-Every run gets the same number of steps: what the budget of minutes pays for on this machine, timed
-once, or ``--steps``. Prints the curve of valid BLEU (greedy) against minutes and steps, the score on
+Every run trains for the same number of steps: what fits into the budget of minutes on this machine,
+timed once, or ``--steps``. Prints the curve of valid BLEU (greedy) against minutes and steps, the score on
 test (beam, with sacreBLEU's signature), and over the seeds the mean with a 95% interval (Student).
 """
 
@@ -11,7 +11,7 @@ import argparse
 import json
 from pathlib import Path
 
-from runs import spread, trained
+from runs import format_interval, train_or_load
 
 from regard.recipe.load import load
 
@@ -31,7 +31,7 @@ def recipe(data, name, budget, seed, *more):
 
 
 def train(made, folder):
-    run = trained(made, folder)
+    run = train_or_load(made, folder)
     for line in run.journal:
         if line["event"] == "evaluation":
             bleu = line["metrics"]["bleu"]
@@ -64,9 +64,9 @@ def main():
         made = recipe(chosen.data.absolute(), chosen.recipe, budget, seed, *chosen.sets)
         last = train(made, chosen.runs / f"{chosen.recipe}-{budget.replace(' ', '-')}-seed{seed}")
         scores.append(last["metrics"]["bleu"])
-        budget = f"{last['steps']} steps"  # the same work for every run after the first
+        budget = f"{last['steps']} steps"  # the same steps for every run after the first
     print(
-        f"{chosen.recipe}: {spread(scores)} over {len(scores)} seeds ({last['signature']['bleu']})"
+        f"{chosen.recipe}: {format_interval(scores)} over {len(scores)} seeds ({last['signature']['bleu']})"
     )
     print(f"copying the source: {last['metrics']['baseline']['bleu']:.2f}")
     if chosen.alone:
