@@ -7,10 +7,12 @@ are drawn or searched for, how long an answer may be, who has a say beside a cla
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from regard.errors import UsageError
+from regard.errors import RecipeError, UsageError
 from regard.recipe.decoding import ONLY
 from regard.recipe.load import make, set_value
-from regard.recipe.recipe import Recipe
+from regard.recipe.recipe import MAY_BE_IDLE, Recipe
+from regard.recipe.settings import shown
+from regard.recipe.tasks import find_idle
 from regard.recipe.validation_errors import Origin
 
 
@@ -41,4 +43,11 @@ def answering(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
         if owner != method:
             kept = {name: value for name, value in kept.items() if name not in names}
     tables = {**recipe.model_dump(), "decoding": {**kept, **changes}}
-    return make(tables, Origin("how to answer"))
+    made = make(tables, Origin("how to answer"), context={MAY_BE_IDLE: True})
+    for idle in find_idle(made):
+        if idle.path.removeprefix("decoding.") in changes:
+            raise RecipeError(
+                f"{idle.path} = {shown(idle.value)} has no effect {idle.why}.",
+                f"Leave {idle.path} out.",
+            )
+    return made

@@ -111,10 +111,9 @@ class DataSettings(Settings):
             )
         if self.score_range is not None:
             low, high = self.score_range
-            if not self.scores or not low < high:
+            if not low < high:
                 raise Refused(
-                    f"data.score_range = {[low, high]} must go up, and needs data.scores",
-                    "Set data.scores to true, and the lowest score first",
+                    f"data.score_range = {[low, high]} must go up", "Write the lowest score first"
                 )
         if len(set(self.labels)) != len(self.labels) or len(self.labels) == 1:
             raise Refused(

@@ -14,7 +14,10 @@ from pydantic import (
 from regard.device import EXAMPLES, PATTERN
 from regard.recipe.settings import Refused, Settings
 
-ONLY = {"sample": ("temperature", "top_k", "top_p", "seed"), "beam": ("coverage",)}
+ONLY = {
+    "sample": ("temperature", "top_k", "top_p", "seed"),
+    "beam": ("beam", "length_penalty", "coverage"),
+}
 """Settings that have an effect with one method only."""
 
 
@@ -62,18 +65,6 @@ class DecodingSettings(Settings):
     summary; leave out for the number whose length is nearest to the training summaries'."""
 
     @model_validator(mode="after")
-    def _sampling_is_asked_for(self) -> "DecodingSettings":
-        for name in ONLY["sample"]:
-            neutral = type(self).model_fields[name].default
-            if self.method != "sample" and getattr(self, name) != neutral:
-                raise Refused(
-                    f"decoding.{name} = {getattr(self, name)} has no effect while "
-                    f'decoding.method is "{self.method}"',
-                    f'Set the method to "sample", or take {name} out',
-                )
-        return self
-
-    @model_validator(mode="after")
     def _limits_leave_room(self) -> "DecodingSettings":
         if self.min_length > self.max_length:
             raise Refused(
@@ -86,11 +77,5 @@ class DecodingSettings(Settings):
                 f"decoding.min_length_ratio = {self.min_length_ratio:g} is more than "
                 f"decoding.max_length_ratio = {self.max_length_ratio:g}",
                 "Set min_length_ratio to at most the other",
-            )
-        if self.coverage and self.method != "beam":
-            raise Refused(
-                f"decoding.coverage = {self.coverage:g} chooses among the beginnings of a beam, "
-                f'but decoding.method is "{self.method}"',
-                'Set the method to "beam", or take coverage out',
             )
         return self

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from pydantic import PositiveInt, model_validator
+from pydantic import PositiveInt
 
-from regard.recipe.settings import Refused, Settings
+from regard.recipe.settings import Settings
 
 
 class DocumentSettings(Settings):
@@ -26,18 +26,3 @@ class DocumentSettings(Settings):
     """``context``: how the vectors of the other sentences become one."""
     gated: bool = False
     """``context``: whether each word weighs itself against the context."""
-
-    @model_validator(mode="after")
-    def _settings_have_an_effect(self) -> "DocumentSettings":
-        neutral = DocumentSettings.model_construct()
-        needs = {"words": "read", "depth": "read", "mixer": "read", "context": "read"}
-        needs |= {"gather": "context", "gated": "context"}
-        for name, needed in needs.items():
-            value, other = getattr(self, name), getattr(self, needed)
-            if value != getattr(neutral, name) and other == getattr(neutral, needed):
-                raise Refused(
-                    f"model.documents.{name} = {value!r} has no effect while "
-                    f'model.documents.{needed} is "{other}"',
-                    f"Choose another {needed}, or take {name} out",
-                )
-        return self

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeFloat, PositiveInt, model_validator
+from pydantic import Field, NonNegativeFloat, PositiveInt
 
-from regard.recipe.settings import Refused, Settings
+from regard.recipe.settings import Settings
 
 Share = Annotated[float, Field(ge=0.0, lt=1.0)]
 
@@ -49,13 +49,3 @@ class HeadSettings(Settings):
     norm: bool = False
     """Whether the pooled state is brought to mean 0 and variance 1 before it becomes a label."""
     hops: HopSettings = HopSettings()
-
-    @model_validator(mode="after")
-    def _hops_are_asked_for(self) -> "HeadSettings":
-        if self.pooling != "hops" and self.hops != HopSettings():
-            raise Refused(
-                "the table [model.head.hops] has no effect while model.head.pooling is "
-                f'"{self.pooling}"',
-                'Set pooling to "hops", or take the table out',
-            )
-        return self

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from regard.errors import RecipeError, UsageError
-from regard.recipe.recipe import Recipe
+from regard.recipe.recipe import MAY_BE_IDLE, Recipe
 from regard.recipe.renamed import translated
 from regard.recipe.settings import REQUIRED, Settings, kind_of, tables_in
 from regard.recipe.shipped import is_shipped, shipped
@@ -45,19 +45,23 @@ def load(recipe: str | Path, overrides: Iterable[str] = ()) -> Recipe:
     for override in changes:
         tables = set_value(tables, override)
     paths = tuple(override.partition("=")[0].strip() for override in changes)
-    made = make(tables, Origin(_short(path), text, paths))
+    context = {MAY_BE_IDLE: Path(recipe).is_dir()}
+    made = make(tables, Origin(_short(path), text, paths), context=context)
     folder = Path.cwd() if is_shipped(path) else path.absolute().parent
     # What the file leaves out stays known as left out: a run that is begun from may fill it in.
     stated = made.model_dump(exclude_unset=True)
-    return Recipe.model_validate(rebased(stated, lambda file: _found(file, folder)))
+    placed = rebased(stated, lambda file: _found(file, folder))
+    return Recipe.model_validate(placed, context=context)
 
 
-def make(tables: Tables, origin: Origin = NOWHERE) -> Recipe:
+def make(
+    tables: Tables, origin: Origin = NOWHERE, *, context: dict[str, bool] | None = None
+) -> Recipe:
     """Turn plain tables into a recipe; ``origin`` serves the error message."""
     try:
         # Strict, and as JSON: lists pass for tuples there, while "6" does not pass for 6.
         return Recipe.model_validate_json(
-            json.dumps(_completed(tables, Recipe), default=str), strict=True
+            json.dumps(_completed(tables, Recipe), default=str), strict=True, context=context
         )
     except ValidationError as error:
         raise explain_error(error, Recipe, origin) from None

@@ -47,26 +47,6 @@ class PretrainingSettings(Settings):
 
     @model_validator(mode="after")
     def _settings_speak_to_their_objective(self) -> "PretrainingSettings":
-        owners = {
-            "causal_share": "hybrid",
-            "decoder_width": "autoencoder",
-            "blind_masks": "autoencoder",
-            "generator_width": "replaced",
-        }
-        for name, owner in owners.items():
-            default = type(self).model_fields[name].default
-            if self.objective != owner and getattr(self, name) != default:
-                raise Refused(
-                    f"pretraining.{name} = {str(getattr(self, name)).lower()} has no effect while "
-                    f'pretraining.objective is "{self.objective}"',
-                    f'Set the objective to "{owner}", or take {name} out',
-                )
-        if self.objective == "autoencoder" and self.masked_as != (0.8, 0.1, 0.1):
-            raise Refused(
-                f"pretraining.masked_as = {list(self.masked_as)} has no effect while "
-                'pretraining.objective is "autoencoder", which leaves masked tokens out',
-                "Take masked_as out",
-            )
         for name in ("generator_width", "decoder_width"):
             width = getattr(self, name)
             if width is not None and width % 2:

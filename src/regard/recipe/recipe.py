@@ -1,6 +1,6 @@
 """A recipe: everything a run needs to know, in one file."""
 
-from typing import Literal
+from typing import Any
 
 from pydantic import NonNegativeInt, model_validator
 
@@ -16,30 +16,18 @@ from regard.recipe.model import (
 from regard.recipe.pretraining import PretrainingSettings
 from regard.recipe.retrieval import RetrievalSettings
 from regard.recipe.settings import Refused, Settings
+from regard.recipe.tasks import LABELLERS, WRITERS, TaskName, refuse_idle
 from regard.recipe.text import TextSettings
 from regard.recipe.training import TrainingSettings
 
-ENCODER_DECODERS = ("translation", "summarization", "denoising")
-"""Tasks whose model reads one text and writes another."""
-OF_DOCUMENTS = ("document-pretraining", "document-vectors")
-"""Tasks that learn from whole documents."""
+MAY_BE_IDLE = "may be idle"
+"""Key of a validation context: whether settings without an effect are let in, as in an old run."""
 
 
 class Recipe(Settings):
     """Everything a run needs to know."""
 
-    task: Literal[
-        "translation",
-        "language-modelling",
-        "masked-pretraining",
-        "document-pretraining",
-        "document-vectors",
-        "classification",
-        "sentence-pair",
-        "summarization",
-        "denoising",
-        "retrieval",
-    ]
+    task: TaskName
     """What the model is to answer."""
     seed: NonNegativeInt = 1
     """Every random choice is derived from it: the same recipe and seed give the same run."""
@@ -58,6 +46,12 @@ class Recipe(Settings):
         return self.seed if self.decoding.seed is None else self.decoding.seed
 
     @model_validator(mode="after")
+    def _every_setting_has_an_effect(self, info: Any) -> "Recipe":  # noqa: ANN401 - pydantic's
+        if not (info.context or {}).get(MAY_BE_IDLE):
+            refuse_idle(self)
+        return self
+
+    @model_validator(mode="after")
     def _there_is_something_to_learn_from(self) -> "Recipe":
         imported = self.model.start.imported is not None
         if not self.data.train and not imported:
@@ -72,8 +66,7 @@ class Recipe(Settings):
 
     @model_validator(mode="after")
     def _what_is_written_can_be_spelled(self) -> "Recipe":
-        writes = (*ENCODER_DECODERS, "language-modelling")
-        if self.text.tokenizer == "bert" and self.task in writes:
+        if self.text.tokenizer == "bert" and self.task in WRITERS:
             raise Refused(
                 'text.tokenizer "bert" cuts texts so that they cannot be put together again, but '
                 f'task "{self.task}" writes them',
@@ -97,92 +90,37 @@ class Recipe(Settings):
         return self
 
     @model_validator(mode="after")
-    def _copying_has_a_source(self) -> "Recipe":
-        copying, training = self.model.copying, self.training
-        if copying and self.task not in ENCODER_DECODERS:
+    def _copying_is_compared_once(self) -> "Recipe":
+        if self.model.copying and self.training.consistency:
             raise Refused(
-                f'model.copying takes tokens of a source over, and task "{self.task}" has none',
-                "Take copying out",
-            )
-        if not copying and (training.coverage or self.decoding.coverage):
-            name = "training.coverage" if training.coverage else "decoding.coverage"
-            raise Refused(
-                f"{name} is about where a model points, but model.copying is false",
-                "Set model.copying to true, or take coverage out",
-            )
-        if copying and training.consistency:
-            raise Refused(
-                f"training.consistency = {training.consistency:g} compares what two passes write, "
-                "but model.copying lets them copy as well",
+                f"training.consistency = {self.training.consistency:g} compares what two passes "
+                "write, but model.copying lets them copy as well",
                 "Set one of them only",
             )
         return self
 
     @model_validator(mode="after")
     def _documents_are_read_once(self) -> "Recipe":
-        if self.task != "denoising" and self.denoising != DenoisingSettings():
+        whole = {"summarization": ("windows",), "denoising": ("windows", "head-tail")}
+        if self.text.overlong in whole.get(self.task, ()):
             raise Refused(
-                f'the table [denoising] has no effect while task is "{self.task}"',
-                'Set task to "denoising", or take the table out',
-            )
-        if self.task not in ("summarization", "denoising"):
-            return self
-        parts = ("windows", "head-tail") if self.task == "denoising" else ("windows",)
-        if self.text.overlong in parts:
-            raise Refused(
-                f'text.overlong is "{self.text.overlong}", but the task {self.task} reads a '
-                "document once, in one piece" + (" or two" if len(parts) == 1 else ""),
+                f'text.overlong = "{self.text.overlong}" reads a document in parts, but the task '
+                f"{self.task} reads it once",
                 'Set text.overlong to "head"',
             )
-        if self.model.start.lexicon:
+        return self
+
+    @model_validator(mode="after")
+    def _hops_tell_labels(self) -> "Recipe":
+        if self.model.head.pooling == "hops" and self.task not in LABELLERS:
             raise Refused(
-                f"model.start.lexicon learns a translator's lexicon, but the task is {self.task}",
-                "Take lexicon out",
+                f'model.head.pooling = "hops" is for labels, but task is "{self.task}"',
+                'Set pooling to "mean", or task to "classification"',
             )
         return self
 
     @model_validator(mode="after")
-    def _labels_are_asked_for(self) -> "Recipe":
-        model = self.model
-        asked = {
-            "model.documents.read": model.documents.read == "sentences",
-            "model.bare": model.bare,
-            'model.head.pooling = "hops"': model.head.pooling == "hops",
-            "training.adversarial": self.training.adversarial > 0,
-            "model.embedding.ngram_min_count": model.embedding.ngram_min_count > 1,
-        }
-        labels = ("classification", "sentence-pair")
-        tasks = {
-            "model.documents.read": ("classification",),
-            "model.embedding.ngram_min_count": (*labels, *OF_DOCUMENTS),
-        }
-        for name, set_so in asked.items():
-            fitting = tasks.get(name, labels)
-            if set_so and self.task not in fitting:
-                raise Refused(
-                    f"{name} is for labels of texts (task {' or '.join(fitting)}), but task is "
-                    f'"{self.task}"',
-                    "Take it out, or set another task",
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _tokens_are_told_apart_where_all_are_written(self) -> "Recipe":
-        if self.training.softmax != "full" and self.task != "language-modelling":
-            raise Refused(
-                f'training.softmax = "{self.training.softmax}" is for language models, but task is '
-                f'"{self.task}"',
-                'Set it to "full", or take it out',
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _retrieval_is_asked_for(self) -> "Recipe":
-        if self.task != "retrieval" and self.retrieval != RetrievalSettings():
-            raise Refused(
-                f'the table [retrieval] has no effect while task is "{self.task}"',
-                'Set task to "retrieval", or take the table out',
-            )
+    def _retrieval_compares_means(self) -> "Recipe":
         if self.task == "retrieval" and self.data.group:
             raise Refused(
                 f'data.group = "{self.data.group}" groups examples with columns, but retrieval '
@@ -198,13 +136,8 @@ class Recipe(Settings):
         return self
 
     @model_validator(mode="after")
-    def _vectors_of_documents_are_asked_for(self) -> "Recipe":
+    def _document_vectors_have_no_blocks(self) -> "Recipe":
         if self.task != "document-vectors":
-            if self.data.labelled:
-                raise Refused(
-                    f'data.labelled has no effect while task is "{self.task}"',
-                    'Name the files in data.train, or set task to "document-vectors"',
-                )
             return self
         if self.model.depth:
             raise Refused(
@@ -221,13 +154,8 @@ class Recipe(Settings):
         return self
 
     @model_validator(mode="after")
-    def _pretraining_is_asked_for(self) -> "Recipe":
+    def _objectives_fit_the_model(self) -> "Recipe":
         if self.task != "masked-pretraining":
-            if self.pretraining != PretrainingSettings():
-                raise Refused(
-                    f'the table [pretraining] has no effect while task is "{self.task}"',
-                    'Set task to "masked-pretraining", or take the table out',
-                )
             return self
         objective, position = self.pretraining.objective, self.model.position
         if objective == "autoencoder" and not isinstance(

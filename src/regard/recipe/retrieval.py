@@ -58,12 +58,6 @@ class RetrievalSettings(Settings):
 
     @model_validator(mode="after")
     def _negatives_are_asked_for(self) -> "RetrievalSettings":
-        if not self.hard_negatives and self.hard_from != 20:
-            raise Refused(
-                f"retrieval.hard_from = {self.hard_from} has no effect while "
-                "retrieval.hard_negatives is 0",
-                "Set hard_negatives to 1 or more, or take hard_from out",
-            )
         if self.hard_negatives > self.hard_from:
             raise Refused(
                 f"retrieval.hard_negatives = {self.hard_negatives} cannot be drawn from "

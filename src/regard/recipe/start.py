@@ -27,14 +27,6 @@ class StartSettings(Settings):
 
     @model_validator(mode="after")
     def _what_is_frozen_was_carried(self) -> "StartSettings":
-        neutral = {"carry": "body", "freeze": False, "layer_decay": 1.0}
-        for name, value in neutral.items():
-            if self.run is None and getattr(self, name) != value:
-                raise Refused(
-                    f"model.start.{name} = {str(getattr(self, name)).lower()} speaks of what is "
-                    "carried over, but model.start.run is left out",
-                    f"Name the run to begin from, or take {name} out",
-                )
         if self.run is not None and self.imported is not None:
             raise Refused(
                 "model.start.imported and model.start.run both say where the parameters begin",
@@ -44,11 +36,5 @@ class StartSettings(Settings):
             raise Refused(
                 "model.start.lexicon and model.start.run both say where the table of tokens begins",
                 "Set lexicon to false, or take run out",
-            )
-        if self.unfreeze_after is not None and not self.freeze:
-            raise Refused(
-                f"model.start.unfreeze_after = {self.unfreeze_after:g} has no effect while "
-                "model.start.freeze is false",
-                "Set freeze to true, or take unfreeze_after out",
             )
         return self

@@ -90,12 +90,6 @@ class ScheduleSettings(Settings):
 
     @model_validator(mode="after")
     def _decay_is_asked_for(self) -> "ScheduleSettings":
-        if self.kind != "stable-decay" and self.decay != 0.5:
-            raise Refused(
-                f"training.schedule.decay = {self.decay} has no effect while "
-                f'training.schedule.kind is "{self.kind}"',
-                'Set the kind to "stable-decay", or take decay out',
-            )
         if self.kind == "stable-decay" and self.warmup + self.decay > 1.0:
             raise Refused(
                 f"training.schedule.warmup = {self.warmup} and training.schedule.decay = "

@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from regard.errors import RunError
 from regard.models.transfer import Carried, carry
 from regard.recipe.load import make
-from regard.recipe.recipe import ENCODER_DECODERS, Recipe
+from regard.recipe.recipe import Recipe
 from regard.recipe.settings import Settings, shown
+from regard.recipe.tasks import ENCODER_DECODERS
 
 TEXT = ("tokenizer", "vocabulary", "lowercase", "sample_bytes", "max_length")
 EMBEDDING = ("width", "scaled_embedding", "embedding")

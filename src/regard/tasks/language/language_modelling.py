@@ -85,12 +85,6 @@ class LanguageModelling(Task[LanguageModel]):
             "data.apart hides documents from each other's attention; the mixer is another": (
                 recipe.data.apart and not attends
             ),
-            "text.dropout cuts whole texts anew; a language model reads windows": (
-                recipe.text.dropout > 0
-            ),
-            "training.consistency compares two passes over one text; windows pass once": (
-                recipe.training.consistency > 0
-            ),
         }
         for problem, there in wrong.items():
             if there:

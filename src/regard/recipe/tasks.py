@@ -1,0 +1,199 @@
+"""The tasks by name, and which settings have an effect on which of them.
+
+A setting that is set to something and would change nothing is refused with the reason. The defaults
+are never refused, nor what switches something off (0, false, nothing): they ask for nothing.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from regard.recipe.settings import Refused, Settings, shown
+
+if TYPE_CHECKING:
+    from regard.recipe.recipe import Recipe
+
+TaskName = Literal[
+    "translation",
+    "language-modelling",
+    "masked-pretraining",
+    "document-pretraining",
+    "document-vectors",
+    "classification",
+    "sentence-pair",
+    "summarization",
+    "denoising",
+    "retrieval",
+]
+
+ENCODER_DECODERS = ("translation", "summarization", "denoising")
+"""Tasks whose model reads one text and writes another."""
+WRITERS = (*ENCODER_DECODERS, "language-modelling")
+TOKEN_HEADS = (*WRITERS, "masked-pretraining")
+"""Tasks whose model tells tokens."""
+LABELLERS = ("classification", "sentence-pair")
+OF_DOCUMENTS = ("document-pretraining", "document-vectors")
+"""Tasks that learn from whole documents."""
+POOLED = (*LABELLERS, "document-pretraining", "retrieval")
+"""Tasks whose model makes one state of a text."""
+
+
+class Effect(NamedTuple):
+    """Settings that have an effect on some tasks only, or beside some other setting only."""
+
+    settings: tuple[str, ...]
+    """By dotted path; a table stands for all in it."""
+    tasks: tuple[str, ...] = ()
+    """Empty for every task."""
+    given: str = ""
+    """The dotted path of the setting they belong to, if any."""
+    values: tuple[Any, ...] = ()
+    """Values of that setting with which they have an effect; empty for any but 0 or false."""
+
+
+EFFECTS = (
+    Effect(("data.apart",), ("language-modelling",)),
+    Effect(("data.labelled",), ("document-vectors",)),
+    Effect(("data.labels", "data.scores"), (*LABELLERS, "document-vectors")),
+    Effect(("data.score_range",), LABELLERS, given="data.scores"),
+    Effect(("text.dropout",), (*ENCODER_DECODERS, *LABELLERS)),
+    Effect(("model.decoder_depth",), (*ENCODER_DECODERS, "masked-pretraining")),
+    Effect(("model.writes",), WRITERS),
+    Effect(("model.soft_cap", "model.head.bias", "model.head.transform"), TOKEN_HEADS),
+    Effect(("model.copying",), ENCODER_DECODERS),
+    Effect(("model.bare",), LABELLERS),
+    Effect(("model.causal",), ("language-modelling", "masked-pretraining", *POOLED)),
+    Effect(("model.documents",), ("classification",)),
+    Effect(("model.documents",), given="model.documents.read", values=("sentences",)),
+    Effect(
+        ("model.documents.gather", "model.documents.gated"),
+        given="model.documents.context",
+        values=("earlier", "both"),
+    ),
+    Effect(("model.head.pooling",), POOLED),
+    Effect(("model.head.dropout", "model.head.norm"), (*LABELLERS, "document-pretraining")),
+    Effect(("model.head.hops",), LABELLERS, given="model.head.pooling", values=("hops",)),
+    Effect(("model.embedding.ngram_min_count",), (*LABELLERS, *OF_DOCUMENTS)),
+    Effect(
+        ("model.start.carry", "model.start.freeze", "model.start.layer_decay"),
+        given="model.start.run",
+    ),
+    Effect(("model.start.unfreeze_after",), given="model.start.freeze"),
+    Effect(("model.start.lexicon",), ("translation",)),
+    Effect(("pretraining",), ("masked-pretraining",)),
+    Effect(
+        ("pretraining.masked_as",),
+        given="pretraining.objective",
+        values=("masked", "replaced", "hybrid"),
+    ),
+    Effect(("pretraining.causal_share",), given="pretraining.objective", values=("hybrid",)),
+    Effect(("pretraining.generator_width",), given="pretraining.objective", values=("replaced",)),
+    Effect(
+        ("pretraining.decoder_width", "pretraining.blind_masks"),
+        given="pretraining.objective",
+        values=("autoencoder",),
+    ),
+    Effect(("denoising",), ("denoising",)),
+    Effect(("denoising.span",), given="denoising.gaps", values=("spans",)),
+    Effect(("retrieval",), ("retrieval",)),
+    Effect(("retrieval.hard_from",), given="retrieval.hard_negatives"),
+    Effect(("training.label_smoothing",), (*WRITERS, *LABELLERS)),
+    Effect(("training.softmax",), ("language-modelling",)),
+    Effect(("training.class_weights", "training.adversarial"), LABELLERS),
+    Effect(("training.consistency",), (*ENCODER_DECODERS, *LABELLERS)),
+    Effect(("training.coverage",), ENCODER_DECODERS, given="model.copying"),
+    Effect(("training.schedule.decay",), given="training.schedule.kind", values=("stable-decay",)),
+    Effect(("decoding.baseline_weight",), LABELLERS),
+    Effect(("decoding.lead",), ("summarization",)),
+    Effect(
+        ("decoding.extra_length", "decoding.max_length_ratio", "decoding.min_length_ratio"),
+        ENCODER_DECODERS,
+    ),
+    Effect(
+        ("decoding.max_length", "decoding.min_length", "decoding.no_repeat", "decoding.method"),
+        WRITERS,
+    ),
+    Effect(
+        ("decoding.temperature", "decoding.top_k", "decoding.top_p", "decoding.seed"),
+        WRITERS,
+        given="decoding.method",
+        values=("sample",),
+    ),
+    Effect(
+        ("decoding.beam", "decoding.length_penalty"),
+        WRITERS,
+        given="decoding.method",
+        values=("beam",),
+    ),
+    Effect(("decoding.coverage",), ENCODER_DECODERS, given="decoding.method", values=("beam",)),
+    Effect(("decoding.coverage",), given="model.copying"),
+)
+
+
+class Idle(NamedTuple):
+    """A setting that would change nothing."""
+
+    path: str
+    value: Any
+    why: str
+    remedy: str
+
+
+def refuse_idle(recipe: "Recipe") -> None:
+    """Refuse the first setting that would change nothing."""
+    for idle in find_idle(recipe):
+        raise Refused(
+            f"{idle.path} = {shown(idle.value)} has no effect {idle.why}",
+            f"{idle.remedy}, or take {idle.path.rpartition('.')[2]} out",
+        )
+
+
+def find_idle(recipe: "Recipe") -> Iterator[Idle]:
+    """Yield every setting that would change nothing, with the reason."""
+    for effect in EFFECTS:
+        wrong = _reason(recipe, effect)
+        for path in effect.settings if wrong else ():
+            for name, value in _stated(recipe, path):
+                # The setting that switches a table on stands in that table itself.
+                if name != effect.given:
+                    yield Idle(name, value, *wrong)
+
+
+def _reason(recipe: "Recipe", effect: Effect) -> tuple[str, ...]:
+    """Say why settings have no effect, and the remedy; nothing if they have."""
+    if effect.tasks and recipe.task not in effect.tasks:
+        return (
+            f'on task "{recipe.task}", only on {_listed(effect.tasks)}',
+            f"Set task to {_listed(effect.tasks, ' or ')}",
+        )
+    if not effect.given:
+        return ()
+    value = _value(recipe, effect.given)
+    if value in effect.values if effect.values else value:
+        return ()
+    needed = _listed(effect.values, " or ") if effect.values else "something"
+    needed = "true" if isinstance(value, bool) else needed
+    return f"while {effect.given} is {shown(value)}", f"Set {effect.given} to {needed}"
+
+
+def _listed(names: tuple[Any, ...], word: str = " and ") -> str:
+    *most, last = [f'"{name}"' for name in names]
+    return f"{', '.join(most)}{word}{last}" if most else last
+
+
+def _value(recipe: "Recipe", path: str) -> Any:  # noqa: ANN401 - a setting can be anything
+    found: Any = recipe
+    for step in path.split("."):
+        found = getattr(found, step)
+    return found
+
+
+def _stated(recipe: "Recipe", path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the settings at a path that are neither their default nor off."""
+    parent, _, name = path.rpartition(".")
+    table = _value(recipe, parent) if parent else recipe
+    value, field = getattr(table, name), type(table).model_fields[name]
+    if isinstance(value, Settings):
+        for inner in type(value).model_fields:
+            yield from _stated(recipe, f"{path}.{inner}")
+    elif value and value != field.get_default():
+        yield path, value
