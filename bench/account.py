@@ -34,9 +34,9 @@ from regard.recipe.load import load
 from regard.tasks.kinds import task_class
 from regard.training.allocator import configure_malloc
 from regard.training.preparation import prepare
-from regard.training.sample import look
-from regard.training.step_timing import loads_of, on_first_texts, on_stage, timed
-from regard.training.synthetic_data import Pages, made_up
+from regard.training.sample import read_sample
+from regard.training.step_timing import batch_loads, build_training, time_on_sample, time_steps
+from regard.training.synthetic_data import TextShape, make_synthetic_data
 from regard.training.watcher import SilentWatcher
 
 NAMES = [
@@ -94,29 +94,33 @@ def on_the_data(recipe, folder):
     try:
         return "real data", prepare(recipe, SilentWatcher())
     except RegardError:
-        pages = Pages(
+        shape = TextShape(
             recipe.text.vocabulary, max(8, task_class(recipe).typical_length(recipe) * 3 // 4)
         )
-        return "synthetic", made_up(recipe, pages, folder)
+        return "synthetic", make_synthetic_data(recipe, shape, folder)
 
 
 def load_predicted(recipe, folder):
     """Return the data that ``regard account RECIPE`` times steps on."""
     try:
-        return look(recipe, folder).prepared
+        return read_sample(recipe, folder).prepared
     except RegardError:
-        return made_up(
-            recipe, Pages(recipe.text.vocabulary, task_class(recipe).typical_length(recipe)), folder
+        return make_synthetic_data(
+            recipe,
+            TextShape(recipe.text.vocabulary, task_class(recipe).typical_length(recipe)),
+            folder,
         )
 
 
 def typical_flops(recipe, facts, prepared):
     """Divide the FLOPs that ``regard account RECIPE`` describes by the mean of the data's batches."""
     try:
-        _, predicted, load, _ = on_first_texts(recipe, timed=False)
+        _, predicted, load, _ = time_on_sample(recipe, timed=False)
     except RegardError:
         return None
-    means = [operations(recipe, ledger_of(recipe, facts, one)).step for one in loads_of(prepared)]
+    means = [
+        operations(recipe, ledger_of(recipe, facts, one)).step for one in batch_loads(prepared)
+    ]
     step = operations(
         recipe, ledger_of(recipe, predicted._replace(written=facts.written), load)
     ).step
@@ -128,16 +132,16 @@ def measure(name, chosen):
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         source, prepared = on_the_data(recipe, Path(one))
         task = prepared.task
-        stepper, state = on_stage(task.recipe, prepared)
+        stepper, state = build_training(task.recipe, prepared)
         facts = observed(state.model, task.tokenizer.size)
         begin = clock()
         other = load_predicted(recipe, Path(two))
         inspection = clock() - begin
-        guess = on_stage(other.task.recipe, other)
+        guess = build_training(other.task.recipe, other)
         pairs = []
         for _ in range(chosen.rounds):
-            predicted, _ = timed(*guess, patience=chosen.patience, clock=clock)
-            took, _ = timed(stepper, state, patience=chosen.patience, clock=clock)
+            predicted, _ = time_steps(*guess, patience=chosen.patience, clock=clock)
+            took, _ = time_steps(stepper, state, patience=chosen.patience, clock=clock)
             pairs.append((predicted, took))
         del guess
         gc.collect()
@@ -146,7 +150,7 @@ def measure(name, chosen):
         usual = typical_flops(recipe, facts, prepared)
 
         def take():
-            fresh = on_stage(task.recipe, prepared)
+            fresh = build_training(task.recipe, prepared)
             for _ in range(2):
                 fresh[0].take(fresh[1], 0)
             if task.recipe.training.keep == "best":
@@ -156,7 +160,7 @@ def measure(name, chosen):
         alive = peak_memory(take)
         numbers = sum(p.numel() for p in state.model.parameters())
         by_formula = operations(task.recipe, entries)
-        _, fresh = on_stage(task.recipe, prepared)
+        _, fresh = build_training(task.recipe, prepared)
         flops = flops_of_a_step(stepper, fresh, batch)
     seconds = statistics.median(predicted / took for predicted, took in pairs)
     return {

@@ -1,4 +1,4 @@
-"""Recipes at toy size, rehearsed: what the formulas are held against."""
+"""Recipes at toy size, built: what the formulas are compared with."""
 
 from typing import NamedTuple
 
@@ -9,13 +9,13 @@ from regard.account.observed import Products, observed
 from regard.ledger.load import Facts, Load
 from regard.recipe.load import load
 from regard.tasks.kinds import task_class
-from regard.training.sample import look
-from regard.training.step_timing import on_stage
-from regard.training.synthetic_data import Pages, made_up
+from regard.training.sample import read_sample
+from regard.training.step_timing import build_training
+from regard.training.synthetic_data import TextShape, make_synthetic_data
 
 
 class Stage(NamedTuple):
-    """A rehearsal, and what its first batch weighs."""
+    """A training, and the load of its first batch."""
 
     stepper: object
     state: object
@@ -34,18 +34,18 @@ class Stage(NamedTuple):
 
 @pytest.fixture
 def staged(tmp_path):
-    """Rehearse a recipe; texts are even, so that nothing is padding."""
+    """Build a recipe's training; texts of equal length, so that nothing is padding."""
 
-    def put_on(recipe, *, length=19, vocabulary=293, even=True):
+    def put_on(recipe, *, length=19, vocabulary=293, equal=True):
         length = recipe.text.max_length if task_class(recipe).windows else length
-        return stage_of(made_up(recipe, Pages(vocabulary, length, even), tmp_path))
+        return stage_of(make_synthetic_data(recipe, TextShape(vocabulary, length, equal), tmp_path))
 
     return put_on
 
 
 @pytest.fixture
 def staged_on_documents(tmp_path):
-    """Rehearse a recipe on documents whose sentences are anything but even."""
+    """Build a recipe's training on documents with sentences of different lengths."""
     rng = np.random.default_rng(5)
     lines = []
     for number in range(29):
@@ -56,14 +56,14 @@ def staged_on_documents(tmp_path):
 
     def put_on(recipe):
         data = recipe.data.model_copy(update={"train": (str(file),), "valid": (str(file),)})
-        return stage_of(look(recipe.model_copy(update={"data": data}), tmp_path).prepared)
+        return stage_of(read_sample(recipe.model_copy(update={"data": data}), tmp_path).prepared)
 
     return put_on
 
 
 def stage_of(prepared):
     task = prepared.task
-    stepper, state = on_stage(task.recipe, prepared)
+    stepper, state = build_training(task.recipe, prepared)
     batch = task.batch(stepper.store, stepper.stream[0], (1,))
     facts = observed(state.model, task.tokenizer.size)
     return Stage(stepper, state, batch, facts, task.load(batch))

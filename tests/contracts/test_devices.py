@@ -15,8 +15,8 @@ from regard.explain.heads.masks import measure_importance
 from regard.recipe.load import load
 from regard.run import Run, seal, write_recipe
 from regard.tasks.kinds import KINDS
-from regard.training.step_timing import on_stage
-from regard.training.synthetic_data import Pages, made_up
+from regard.training.step_timing import build_training
+from regard.training.synthetic_data import TextShape, make_synthetic_data
 from regard.training.train import train
 from regard.training.watcher import SilentWatcher
 
@@ -85,8 +85,8 @@ def stage(recipe, tmp_path):
     """Make a recipe's model on this machine's device, and what trains it."""
 
     def ready(task, sets=""):
-        prepared = made_up(recipe(task, sets), Pages(293, 19), tmp_path)
-        return prepared, *on_stage(prepared.task.recipe, prepared)
+        prepared = make_synthetic_data(recipe(task, sets), TextShape(293, 19), tmp_path)
+        return prepared, *build_training(prepared.task.recipe, prepared)
 
     return ready
 

@@ -355,7 +355,7 @@ def test_every_answer_is_kept_beside_what_was_expected(recipe, tmp_path):
 def test_a_single_text_of_which_nothing_is_held_out_is_refused_before_training(tmp_path):
     (tmp_path / "text.txt").write_text("the same line again and again\n" * 40)
     recipe = make({"task": "language-modelling", "data": {"train": [str(tmp_path / "text.txt")]}})
-    with pytest.raises(DataError, match="nothing is left to measure on") as refused:
+    with pytest.raises(DataError, match="no examples to evaluate on") as refused:
         train(recipe, tmp_path / "run")
     assert 'data.holdout_from = "end"' in refused.value.remedy
     assert not (tmp_path / "run").exists()

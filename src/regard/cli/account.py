@@ -218,31 +218,33 @@ def _found(
         return run.recipe, facts_of_run(run), own, pace_of_run(run)
     recipe = load(source, sets)
     ledger_of(recipe, facts_of(recipe), load_of(recipe))  # refused before anything is read
-    return _rehearsed(recipe, wanted)
+    return _read_and_time(recipe, wanted)
 
 
-def _rehearsed(recipe: "Recipe", wanted: Wanted) -> tuple["Recipe", "Facts", "Load", "Pace | None"]:
-    """Read the data or its beginning; where nothing is there or a length is told, assume it."""
+def _read_and_time(
+    recipe: "Recipe", wanted: Wanted
+) -> tuple["Recipe", "Facts", "Load", "Pace | None"]:
+    """Read the data or its beginning; without data, or for a given length, assume it."""
     from regard.account.facts import unread
 
     if wanted.data:
-        from regard.training.step_timing import on_data
+        from regard.training.step_timing import time_on_data
 
-        return on_data(recipe)
+        return time_on_data(recipe)
     why = "the data is not there"
     if wanted.length is None and _is_there(recipe):
-        from regard.training.step_timing import on_first_texts
+        from regard.training.step_timing import time_on_sample
 
         try:
-            return on_first_texts(recipe, timed=wanted.timed)
+            return time_on_sample(recipe, timed=wanted.timed)
         except (RegardError, OSError):
             why = "the data cannot be read"
     facts, load = unread(recipe, wanted.length, why)
     if not wanted.timed:
         return recipe, facts, load, None
-    from regard.training.step_timing import on_made_up
+    from regard.training.step_timing import time_on_synthetic_text
 
-    return recipe, facts, load, on_made_up(recipe, facts, load)
+    return recipe, facts, load, time_on_synthetic_text(recipe, facts, load)
 
 
 def _is_there(recipe: "Recipe") -> bool:

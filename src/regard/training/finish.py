@@ -1,4 +1,4 @@
-"""After the last step: choose the parameters, measure them as a user would ask, seal the run."""
+"""After the last step: choose the parameters, evaluate them as users will, seal the run."""
 
 import json
 from hashlib import sha256
@@ -21,18 +21,18 @@ from regard.tasks.examples import examples, first
 from regard.tasks.task import Measured, Texts
 from regard.training import checkpoint
 from regard.training.journal import Journal
-from regard.training.preparation import MOST_TEST, Prepared
+from regard.training.preparation import MAX_TEST, Prepared
 from regard.training.start import StartingPoint
 from regard.training.state import State
 from regard.training.watcher import Watcher
 
-SHOWN = 20  # answers kept to be looked at
+SAMPLES = 20  # answers kept in metrics.json
 
 
 def finish(
     prepared: Prepared, state: State, began: StartingPoint | None, *, folder: Path, watcher: Watcher
 ) -> None:
-    """Write everything that a run has beside its checkpoints."""
+    """Write every file of the run but its checkpoints."""
     recipe = prepared.task.recipe
     state.load_parameters(_choose_parameters(recipe, folder, state))
     prepared.task.end(state.model)
@@ -40,7 +40,7 @@ def finish(
     baseline = prepared.task.learn_baseline(prepared.source)
     folders.write_baseline(folder, baseline)
     prepared.task.put_baseline(baseline)
-    metrics = _measure(prepared, state, folder, watcher)
+    metrics = _evaluate(prepared, state, folder, watcher)
     counters = state.counters
     metrics["training"] = {
         "steps": counters.step,
@@ -64,7 +64,7 @@ def finish(
 
 
 def _account(prepared: Prepared, state: State) -> dict[str, Any]:
-    """Say what the run costs by formula, where its task has an account."""
+    """Return what the run costs by formula, where its task has an account."""
     recipe, size = prepared.task.recipe, prepared.task.tokenizer.size
     try:
         found = account(recipe, observed(state.model, size)).as_json()
@@ -73,31 +73,31 @@ def _account(prepared: Prepared, state: State) -> dict[str, Any]:
     return {"account": {name: found[name] for name in ("parameters", "flops", "memory", "length")}}
 
 
-def _measure(prepared: Prepared, state: State, folder: Path, watcher: Watcher) -> dict[str, Any]:
-    """Measure on both splits; the answers to the last one are kept, one by one."""
+def _evaluate(prepared: Prepared, state: State, folder: Path, watcher: Watcher) -> dict[str, Any]:
+    """Evaluate on both splits; write the answers on the last one."""
     recipe, metrics = prepared.task.recipe, {}
     for split in ("valid", "test") if recipe.data.test else ("valid",):
-        watcher.say(f"measuring on {split}")
-        found = first(examples(recipe, split), MOST_TEST)
+        watcher.say(f"evaluating on {split}")
+        found = first(examples(recipe, split), MAX_TEST)
         measured = prepared.task.measure(state.model, found, quick=False)
-        samples = [sample._asdict() for sample in measured.samples[:SHOWN]]
-        metrics[split] = {**measured.as_json(), "data": _fingerprint(found), "samples": samples}
-        write_whole(folder / folders.ANSWERS, _answers(measured))
+        samples = [sample._asdict() for sample in measured.samples[:SAMPLES]]
+        metrics[split] = {**measured.as_json(), "data": _hash_examples(found), "samples": samples}
+        write_whole(folder / folders.ANSWERS, _format_answers(measured))
     return metrics
 
 
-def _answers(measured: Measured) -> str:
+def _format_answers(measured: Measured) -> str:
     lines = (json.dumps(sample._asdict(), ensure_ascii=False) for sample in measured.samples)
     return "".join(f"{line}\n" for line in lines)
 
 
-def _fingerprint(found: list[Texts]) -> str:
-    """Tell one set of examples from another, whatever files they came from."""
+def _hash_examples(found: list[Texts]) -> str:
+    """Identify a set of examples, whatever files they came from."""
     return sha256(json.dumps(found).encode()).hexdigest()
 
 
 def _choose_parameters(recipe: Recipe, folder: Path, state: State) -> dict[str, Tensor]:
-    """Return the parameters that become the model: the last, the best, or a mean of several."""
+    """Return the final parameters: the last, the best, or the mean of several checkpoints."""
     if recipe.training.keep == "best" and state.best:
         return state.best
     if not recipe.training.average:

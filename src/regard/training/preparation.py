@@ -1,4 +1,4 @@
-"""Before the first step: the data read, the tokenizer trained or taken, the ids stored."""
+"""Before the first step: read the data, train or load the tokenizer, store the ids."""
 
 from itertools import islice
 from typing import Any, NamedTuple
@@ -14,11 +14,11 @@ from regard.tasks.task import Examples, Task, Texts
 from regard.training.start import Source
 from regard.training.watcher import Watcher
 
-MOST_VALID, MOST_TEST = 2000, 20_000  # examples measured on while training, and at its end
+MAX_VALID, MAX_TEST = 2000, 20_000  # examples evaluated while training, and after it
 
 
 class Prepared(NamedTuple):
-    """Data and task, ready to train on."""
+    """Task and data, ready for training."""
 
     task: Task[Any]
     store: Store
@@ -27,14 +27,14 @@ class Prepared(NamedTuple):
     valid: list[Texts]
 
 
-def prepare(recipe: Recipe, watcher: Watcher, begin: Source | None = None) -> Prepared:
-    """Read the data, train the tokenizer or take that of the run to begin from, fill the store."""
-    recipe = begin.complete(recipe) if begin else recipe
-    watcher.say("reading the data" if begin else "reading the data and training the tokenizer")
+def prepare(recipe: Recipe, watcher: Watcher, start: Source | None = None) -> Prepared:
+    """Read the data, train the tokenizer or take the source run's, store the ids."""
+    recipe = start.complete(recipe) if start else recipe
+    watcher.say("reading the data" if start else "reading the data and training the tokenizer")
     recipe = task_class(recipe).complete(recipe, examples(recipe, "train"))
     source, valid = examples(recipe, "train"), examples(recipe, "valid")
-    _can_be_read(recipe)
-    tokenizer = begin.parts.tokenizer if begin else make_tokenizer(recipe, source)
+    _check_evaluation_data(recipe)
+    tokenizer = start.parts.tokenizer if start else make_tokenizer(recipe, source)
     task = make_task(recipe, tokenizer)
     store = Store.open_or_write(
         cache_folder(),
@@ -45,17 +45,17 @@ def prepare(recipe: Recipe, watcher: Watcher, begin: Source | None = None) -> Pr
     )
     left = f"; {store.counts.overlong:,} were too long" if store.counts.overlong else ""
     watcher.say(f"{len(store):,} examples{left}; {tokenizer.size:,} tokens in the vocabulary")
-    return Prepared(task, store, task.stream(store), source, first(valid, MOST_VALID))
+    return Prepared(task, store, task.stream(store), source, first(valid, MAX_VALID))
 
 
-def _can_be_read(recipe: Recipe) -> None:
-    """Meet what is wrong with the examples to be measured on now, not when training is over."""
+def _check_evaluation_data(recipe: Recipe) -> None:
+    """Read the evaluation data now, so that its mistakes do not surface after training."""
     for split in ("valid", "test") if recipe.data.test else ("valid",):
-        found = sum(1 for _ in islice(examples(recipe, split)(), MOST_TEST))
+        found = sum(1 for _ in islice(examples(recipe, split)(), MAX_TEST))
         if not found and not recipe.data.valid:
             raise DataError(
-                f"nothing is left to measure on: data.holdout = {recipe.data.holdout} picks none "
-                "of the examples in data.train.",
-                'Hold out more, or of one long text its end (data.holdout_from = "end"), or name '
-                "files in data.valid.",
+                f"there are no examples to evaluate on: data.holdout = {recipe.data.holdout} "
+                "selects none of those in data.train.",
+                'Raise data.holdout, hold out the end of one long text (data.holdout_from = "end") '
+                "or name files in data.valid.",
             )

@@ -1,11 +1,11 @@
-"""A look at the data: its first texts, read as training reads them, stand for all of it.
+"""A sample of the data: its first examples, prepared as training prepares all of them.
 
-What a step costs depends on how long texts are, on either side of a pair and sentence by sentence.
-So the first examples are cut into tokens by the recipe's own tokenizer, trained on them alone, and
-put into batches by the recipe's own task. Where there are more examples than were looked at, those
-are repeated if they fill few batches: sorted among few, texts would be padded more than they will
-be. (No more often than needed: copies of a text stand in one batch, and share their n-grams.) The
-vocabulary is then the recipe's; if that was all, it is the one that was found.
+The cost of a step depends on the lengths of texts, on either side of a pair and sentence by
+sentence. So the first examples are encoded by the recipe's tokenizer, trained on them alone, and
+batched by the recipe's task. If there are more examples and the sample fills few batches, it is
+repeated, since bucketing few texts by length would pad more than training does. (No more often than
+needed: copies of a text fall into one batch, and share their n-grams.) The vocabulary size is then
+the recipe's; if the sample is the whole data, it is the tokenizer's.
 """
 
 import math
@@ -19,36 +19,36 @@ from regard.tasks.examples import examples, read_examples
 from regard.tasks.kinds import make_task, make_tokenizer, task_class
 from regard.tasks.task import Task, Texts
 from regard.training.preparation import Prepared
-from regard.training.synthetic_data import alone, wordy
+from regard.training.synthetic_data import drop_start, task_over_synthetic_words
 
-ALL, TEXTS = 3_000_000, 10_000  # characters and examples up to which all are looked at
-CHARACTERS = 1_000_000  # and how many of more
-ENOUGH = 20  # batches from which on padding hardly depends on their number
+MAX_CHARACTERS, MAX_TEXTS = 3_000_000, 10_000  # up to these all of the data is read
+SAMPLE_CHARACTERS = 1_000_000  # of more data
+MIN_BATCHES = 20  # from here on padding hardly depends on their number
 
 
 class Sample(NamedTuple):
-    """The first examples of a recipe's data, ready to train on."""
+    """The first examples of a recipe's data, prepared for training."""
 
     prepared: Prepared
     examples: int
     whole: bool
-    """Whether there are no others."""
+    """Whether they are all there are."""
     vocabulary: int | None
-    """Tokens there are, where the data has said so."""
+    """Tokens in the vocabulary, where the data determines them."""
     labelled: bool
-    """Whether labels were found there."""
+    """Whether the labels were found in them."""
 
 
-def look(recipe: Recipe, folder: Path) -> Sample:
-    """Read the beginning of the data; ``folder`` takes its ids."""
-    recipe = alone(recipe)
-    found, whole = _first(recipe)
+def read_sample(recipe: Recipe, folder: Path) -> Sample:
+    """Read the beginning of the data; its ids are stored in ``folder``."""
+    recipe = drop_start(recipe)
+    found, whole = _read_first(recipe)
     kind = task_class(recipe)
     labelled = kind.has_labels and not (recipe.data.labels or recipe.data.scores)
     try:
         recipe = kind.complete(recipe, lambda: iter(found))
     except DataError:
-        # Data may be sorted by label, and its first texts all have the same.
+        # The data may be sorted by label, so that its first texts all have the same one.
         if whole or not kind.has_labels:
             raise
         recipe, labelled = kind.complete_without_data(recipe), False
@@ -58,36 +58,36 @@ def look(recipe: Recipe, folder: Path) -> Sample:
     settled = whole or recipe.text.tokenizer == "characters"
     vocabulary = task.tokenizer.size if settled else None
     if not settled and task.tokenizer.size < recipe.text.vocabulary:
-        task = wordy(recipe, recipe.text.vocabulary)
-    prepared = _dealt(task, found, encoded, folder)
-    if not whole and prepared.stream.steps_per_epoch < ENOUGH:
-        copies = math.ceil(ENOUGH / prepared.stream.steps_per_epoch)
-        prepared = _dealt(task, copies * found, encoded, folder)
+        task = task_over_synthetic_words(recipe, recipe.text.vocabulary)
+    prepared = _batch(task, found, encoded, folder)
+    if not whole and prepared.stream.steps_per_epoch < MIN_BATCHES:
+        copies = math.ceil(MIN_BATCHES / prepared.stream.steps_per_epoch)
+        prepared = _batch(task, copies * found, encoded, folder)
     return Sample(prepared, len(found), whole, vocabulary, labelled)
 
 
-def _first(recipe: Recipe) -> tuple[list[Texts], bool]:
-    """Read the first examples; say whether those are all that will be learned from."""
-    # What is held back from the end can be told only by reading to the end.
+def _read_first(recipe: Recipe) -> tuple[list[Texts], bool]:
+    """Read the first examples; return whether they are all of the training data."""
+    # A holdout at the end is known only after reading to the end.
     counted = not recipe.data.valid and recipe.data.holdout_from == "end"
     every = read_examples(recipe, recipe.data.train, "train")
     source = every if counted else examples(recipe, "train")()
     found: list[Texts] = []
     total = enough = 0
     for example in source:
-        enough += total < CHARACTERS
+        enough += total < SAMPLE_CHARACTERS
         total += sum(map(len, example))
         found.append(example)
-        if total > ALL or len(found) > TEXTS:
-            some = found[: min(enough, TEXTS)]
-            return [tuple(text[:CHARACTERS] for text in one) for one in some], False
+        if total > MAX_CHARACTERS or len(found) > MAX_TEXTS:
+            some = found[: min(enough, MAX_TEXTS)]
+            return [tuple(text[:SAMPLE_CHARACTERS] for text in one) for one in some], False
     return found, not counted
 
 
-def _dealt(
+def _batch(
     task: Task[Any], found: list[Texts], encoded: dict[Texts, tuple[list[int], ...]], folder: Path
 ) -> Prepared:
-    """Put examples that are encoded already into a store, and that into batches."""
+    """Store encoded examples and make a stream of batches."""
     store = Store.open_or_write(
         folder,
         lambda: iter(found),

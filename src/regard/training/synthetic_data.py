@@ -1,6 +1,6 @@
-"""Made-up text: words drawn evenly from a vocabulary of the right size, where no data is at hand.
+"""Synthetic text, to time steps without data: words drawn uniformly from a vocabulary.
 
-Task, model, optimizer and batches stay the recipe's own; only what is read is nobody's.
+Task, model, optimizer and batches are the recipe's own; only the examples are synthetic.
 """
 
 from collections.abc import Iterator
@@ -15,50 +15,51 @@ from regard.tasks.kinds import make_task, make_tokenizer, task_class
 from regard.tasks.task import Task, Texts
 from regard.training.preparation import Prepared
 
-SENTENCE = 12  # words of a made-up sentence
-BATCHES = 4  # how many steps the made-up text lasts for
+SENTENCE = 12  # words
+BATCHES = 4  # steps that the synthetic text lasts for
 
 
-class Pages(NamedTuple):
-    """What is made up."""
+class TextShape(NamedTuple):
+    """How much synthetic text to make."""
 
     vocabulary: int
     length: int
-    """Tokens of a text, about; exactly where ``even``."""
-    even: bool = False
+    """Mean tokens of a text; exact where ``equal``."""
+    equal: bool = False
+    """Whether all texts have the same length."""
 
 
-def made_up(recipe: Recipe, pages: Pages, folder: Path) -> Prepared:
-    """Make up examples enough for a few steps; ``folder`` takes their ids."""
-    recipe = alone(recipe)
+def make_synthetic_data(recipe: Recipe, shape: TextShape, folder: Path) -> Prepared:
+    """Make enough examples for a few steps; their ids are stored in ``folder``."""
+    recipe = drop_start(recipe)
     recipe = task_class(recipe).complete_without_data(recipe)
-    task = wordy(recipe, pages.vocabulary)
-    examples = list(_examples(task.recipe, pages))
+    task = task_over_synthetic_words(recipe, shape.vocabulary)
+    examples = list(_make_examples(task.recipe, shape))
     store = Store.open_or_write(
-        folder, lambda: iter(examples), task.encode, key=("made up",), longest=None
+        folder, lambda: iter(examples), task.encode, key=("synthetic",), longest=None
     )
     return Prepared(task, store, task.stream(store), lambda: iter(examples), [])
 
 
-def wordy(recipe: Recipe, vocabulary: int) -> Task[Any]:
-    """Return the recipe's task for a vocabulary of that size, whose tokens are made-up words."""
+def task_over_synthetic_words(recipe: Recipe, vocabulary: int) -> Task[Any]:
+    """Make the recipe's task with a vocabulary of synthetic words."""
     text = {"tokenizer": "words", "dropout": 0.0, "lowercase": False, "vocabulary": vocabulary}
     recipe = recipe.model_copy(update={"text": recipe.text.model_copy(update=text)})
-    words, fields = _words(vocabulary), task_class(recipe).fields
-    lesson = [(" ".join(words[n : n + 100]),) * fields for n in range(0, len(words), 100)]
-    return make_task(recipe, make_tokenizer(recipe, lambda: iter(lesson)))
+    words, fields = _make_words(vocabulary), task_class(recipe).fields
+    corpus = [(" ".join(words[n : n + 100]),) * fields for n in range(0, len(words), 100)]
+    return make_task(recipe, make_tokenizer(recipe, lambda: iter(corpus)))
 
 
-def alone(recipe: Recipe) -> Recipe:
-    """Return the recipe of a training that begins from nothing: what it begins from costs once."""
+def drop_start(recipe: Recipe) -> Recipe:
+    """Return the recipe with random initialization: loading another run costs time only once."""
     start = recipe.model.start.model_copy(update={"run": None, "lexicon": False})
     model = recipe.model.model_copy(update={"start": start})
-    data = recipe.data.model_copy(update={"labelled": ()})  # these files may be missing too
+    data = recipe.data.model_copy(update={"labelled": ()})  # may be missing as well
     return recipe.model_copy(update={"model": model, "data": data})
 
 
-def _words(vocabulary: int) -> list[str]:
-    """As many words as there are tokens beside bytes and special ones."""
+def _make_words(vocabulary: int) -> list[str]:
+    """Make one word for every token that is neither a byte nor special."""
     count = max(8, vocabulary - 263)
     letters = "abcdefghijklmnopqrstuvwxyz"
     return [
@@ -67,20 +68,20 @@ def _words(vocabulary: int) -> list[str]:
     ]
 
 
-def _examples(recipe: Recipe, pages: Pages) -> Iterator[Texts]:
+def _make_examples(recipe: Recipe, shape: TextShape) -> Iterator[Texts]:
     task, rng = task_class(recipe), np.random.default_rng(recipe.seed)
-    words = np.array(_words(pages.vocabulary))
-    rows = max(1, recipe.training.batch_tokens // pages.length) * BATCHES
+    words = np.array(_make_words(shape.vocabulary))
+    rows = max(1, recipe.training.batch_tokens // shape.length) * BATCHES
     for number in range(max(BATCHES + 2, rows)):
-        spread = 1.0 if pages.even else float(np.clip(rng.normal(1.0, 0.3), 0.4, 1.6))
+        spread = 1.0 if shape.equal else float(np.clip(rng.normal(1.0, 0.3), 0.4, 1.6))
         texts = []
-        for length in (pages.length, task.answer_length(recipe, pages.length))[: task.texts]:
+        for length in (shape.length, task.answer_length(recipe, shape.length))[: task.texts]:
             count = max(1, int(spread * length * SENTENCE / (SENTENCE + 1)) - 1)
-            texts.append(_text(rng.choice(words, count).tolist()))
+            texts.append(_join_sentences(rng.choice(words, count).tolist()))
         yield (*texts, *task.synthetic_fields(recipe, number))
 
 
-def _text(words: list[str]) -> str:
-    """Sentences, for those who ask about them."""
+def _join_sentences(words: list[str]) -> str:
+    """Join words into sentences of equal length, for models that read by sentences."""
     cut = [words[n : n + SENTENCE] for n in range(0, len(words), SENTENCE)]
     return " ".join(" ".join(sentence) + "." for sentence in cut)
