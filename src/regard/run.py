@@ -35,7 +35,6 @@ from regard.recipe.dump import dump
 from regard.recipe.load import load as load_recipe
 from regard.recipe.recipe import Recipe
 from regard.tasks.kinds import make_task
-from regard.tasks.scores import told_alone
 from regard.tasks.task import Task
 from regard.text.tokenizer import Tokenizer
 
@@ -120,11 +119,7 @@ class Run:
     @property
     def summary(self) -> dict[str, Any]:
         """The outcome of the training, under names that scripts rely on."""
-        if "imported" in self.metrics:
-            problem = f"{self.folder} was imported, not trained: it has no scores."
-            raise UsageError(problem, "Evaluate it: regard evaluate RUN --data FILE.")
-        split = "test" if "test" in self.metrics else "valid"
-        training = self.metrics["training"]
+        split, training = self.split, self.metrics["training"]
         return {
             "run": str(self.folder),
             **{name: training[name] for name in ("steps", "seconds", "tokens_per_second")},
@@ -134,9 +129,17 @@ class Run:
         }
 
     @property
-    def told_alone(self) -> str:
-        """What each scores alone on the split measured last, where several answer; else nothing."""
-        return told_alone(self.metrics[self.summary["split"]])
+    def measured(self) -> dict[str, Any]:
+        """Scores and samples on the split that was measured last."""
+        return self.metrics[self.split]
+
+    @property
+    def split(self) -> str:
+        """The split that was measured last; an imported run has none."""
+        if "imported" in self.metrics:
+            problem = f"{self.folder} was imported, not trained: it has no scores."
+            raise UsageError(problem, "Evaluate it: regard evaluate RUN --data FILE.")
+        return "test" if "test" in self.metrics else "valid"
 
     @property
     def journal(self) -> list[dict[str, Any]]:

@@ -45,4 +45,4 @@ def test_the_new_spelling_exists_and_the_old_one_does_not(verb, old, new, capsys
 
 def test_after_two_dashes_an_old_option_is_text(capsys):
     assert main(["predict", "runs/x", "--", "--with"]) == 2
-    assert "runs/x is no run folder" in capsys.readouterr().err
+    assert "runs/x is not a run folder" in capsys.readouterr().err

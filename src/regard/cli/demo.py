@@ -32,7 +32,7 @@ def demo() -> None:
     measured = measure_agreement(run, _golds("valid", CHOOSE_ON), _golds("test", MEASURE_ON))
     _show_samples(run)
     _show_map(run, measured)
-    screen.conclude(run.summary, run.told_alone)
+    screen.conclude(run)
     console().print(
         f"cross-attention agrees with the gold alignment on {measured.share:.1%} of "
         f"{measured.words:,} content words ({measured.map.name})",

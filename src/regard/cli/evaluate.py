@@ -34,7 +34,7 @@ def evaluate(
     """
     from regard.inference.predictor import Predictor, load_run
     from regard.recipe.answering import asked_for
-    from regard.tasks.scores import shown
+    from regard.tasks.scores import tabulate_scores
 
     columns = [name.strip() for name in fields.split(",") if name.strip()]
     model = Predictor(load_run(run, ensemble=ensemble, decoding=asked_for(changes)))
@@ -42,15 +42,12 @@ def evaluate(
     if as_json:
         print_json(measured.as_json())
         return
-    rows = []
-    for name, score in measured.metrics.items():
-        told = f"{shown(name, score):>7}"
-        for who, scores in (("baseline", measured.baseline), ("together", measured.together)):
-            told += f"   {who} {shown(name, scores[name])}" if name in scores else ""
-        rows.append((name, told))
-    if alone := measured.details.get("alone"):
-        name = next(iter(measured.metrics))
-        told = "   ".join(f"{who} {shown(name, score)}" for who, score in alone.items())
-        rows.append((f"{name} alone", told))
+    rows, alone = [], []
+    for row in tabulate_scores(measured.as_json()):
+        scores = row.format()
+        cells = [f"{scores.pop('model'):>7}", *(f"{who} {score}" for who, score in scores.items())]
+        rows.append((row.metric, "   ".join(cells)))
+        alone += [(f"{row.metric} alone", row.format_alone())] if row.alone else []
+    rows += alone
     rows += [(f"{name} is", signature) for name, signature in measured.signature.items()]
     print_rows([*rows, ("examples", f"{measured.examples:,}")])

@@ -2,13 +2,19 @@
 
 import time
 from types import TracebackType
-from typing import Any
 
 from rich.progress import BarColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
 from regard.cli.screen import clean, console
-from regard.tasks.scores import better, lasted, shown
+from regard.run import Run
+from regard.tasks.scores import (
+    describe_alone,
+    format_duration,
+    format_score,
+    is_better,
+    tabulate_scores,
+)
 from regard.tasks.task import Measured
 from regard.training.watcher import Progress
 
@@ -67,10 +73,10 @@ class TrainingScreen:
             self.console.print(f"{'minutes':>8}{'step':>9}{'epoch':>7}{'loss':>8}{names}")
         name, score = next(iter(measured.metrics.items()))
         star = ""
-        if self._best is None or better(name, score, than=self._best):
+        if self._best is None or is_better(name, score, than=self._best):
             self._best, star = score, " *"
         scores = "".join(
-            f"{shown(name, score):>{max(9, len(name) + 2)}}"
+            f"{format_score(name, score):>{max(9, len(name) + 2)}}"
             for name, score in measured.metrics.items()
         )
         self.console.print(
@@ -83,31 +89,27 @@ class TrainingScreen:
             self.console.print(f"         {clean(sample.asked)}", style="dim")
             self.console.print(f"         → {clean(sample.answered)}", style="cyan")
 
-    def conclude(self, summary: dict[str, Any], alone: str) -> None:
-        """Say how it ended, what others had a say in it, and what to type next."""
-        metrics = dict(summary["metrics"])
-        baseline = metrics.pop("baseline")
-        together = metrics.pop("together", {})
-        run = summary["run"]
+    def conclude(self, run: Run) -> None:
+        """Print the scores of a finished run, and what to type next."""
+        summary, rows = run.summary, tabulate_scores(run.measured)
         self.console.print()
-        widest = max(8, *map(len, metrics))
-        for name, score in metrics.items():
-            told = f"{name:>{widest}} {shown(name, score):>7}"
-            if name in baseline:
-                told += f"    (baseline {shown(name, baseline[name])}"
-                both = f", both together {shown(name, together[name])}" if name in together else ""
-                told += f"{both})"
-            self.console.print(told, style="bold")
+        widest = max(8, *(len(row.metric) for row in rows))
+        for row in rows:
+            scores = row.format()
+            written = f"{row.metric:>{widest}} {scores.pop('model'):>7}"
+            others = ", ".join(f"{who} {score}" for who, score in scores.items())
+            self.console.print(written + (f"    ({others})" if others else ""), style="bold")
         for signature in summary["signature"].values():
             self.console.print(f"{'':{widest}} {signature}", style="dim")
-        if alone:
+        if alone := describe_alone(run.measured):
             self.console.print(alone)
         self.console.print(
-            f"\n{summary['steps']:,} steps in {lasted(summary['seconds'])}, "
-            f"{summary['tokens_per_second']:,.0f} tokens/s. The run is in {run}"
+            f"\n{summary['steps']:,} steps in {format_duration(summary['seconds'])}, "
+            f"{summary['tokens_per_second']:,.0f} tokens/s. The run is in {run.folder}"
         )
         self.console.print(
-            f"next: regard predict {run} TEXT   ·   open {run}/report.html", style="dim"
+            f"next: regard predict {run.folder} TEXT   ·   open {run.folder}/report.html",
+            style="dim",
         )
 
     def _show(self, progress: Progress) -> None:

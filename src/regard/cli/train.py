@@ -39,4 +39,4 @@ def train(
     if as_json:
         print_json(done.summary)
     else:
-        screen.conclude(done.summary, done.told_alone)
+        screen.conclude(done)

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from regard.errors import UsageError
-from regard.inference.grouping import Group, grouped, measured
+from regard.inference.grouping import Group, group_runs
 from regard.run import Run
-from regard.tasks.scores import better, shown, with_interval
+from regard.tasks.scores import format_interval, format_score, is_better, tabulate_scores
 from regard.tasks.significance import Chance, Interval, paired, paired_corpus, seeds_differ
 
 MOST_PAIRED = 4  # groups of which every two are compared; of more, each with the first
@@ -37,9 +37,9 @@ class Pair(NamedTuple):
     def words(self) -> str:
         """Say it plainly."""
         ahead, behind = self.first, self.second
-        if better(self.metric, -self.difference, than=0.0):
+        if is_better(self.metric, -self.difference, than=0.0):
             ahead, behind = behind, ahead
-        apart = f"{shown(self.metric, abs(self.difference))} in {self.metric}"
+        apart = f"{format_score(self.metric, abs(self.difference))} in {self.metric}"
         said = f"{ahead} is ahead of {behind} by {apart}."
         told = self._told()
         same = abs(self.difference) < EQUAL
@@ -88,9 +88,13 @@ class Comparison(NamedTuple):
                 (group.name, group.scores),
                 ("— with the baseline", group.together),
             ):
-                told = [with_interval(n, *found[n][:2]) if n in found else "" for n in self.metrics]
+                told = [
+                    format_interval(n, *found[n][:2]) if n in found else "" for n in self.metrics
+                ]
                 rows += [[name, str(len(group.runs)), *told]] if found else []
-        base = [shown(n, self.baseline[n]) if n in self.baseline else "" for n in self.metrics]
+        base = [
+            format_score(n, self.baseline[n]) if n in self.baseline else "" for n in self.metrics
+        ]
         return [*rows, ["baseline", "", *base]]
 
     def as_json(self) -> dict[str, Any]:
@@ -108,18 +112,17 @@ class Comparison(NamedTuple):
 def compare(runs: Sequence[Run]) -> Comparison:
     """Group runs, and compare the groups."""
     _check_comparable(runs)
-    groups = grouped(runs)
-    first = runs[0]
-    scores = dict(measured(first)["metrics"])
+    groups = group_runs(runs)
+    first, rows = runs[0], tabulate_scores(runs[0].measured)
     every = combinations(groups, 2)
     to_first = [pair for pair in every if len(groups) <= MOST_PAIRED or pair[0] is groups[0]]
     return Comparison(
         task=first.recipe.task,
-        split=first.summary["split"],
-        examples=measured(first)["count"],
-        metrics=[name for name in scores if name not in ("baseline", "together")],
+        split=first.split,
+        examples=first.measured["count"],
+        metrics=[row.metric for row in rows],
         groups=groups,
-        baseline=scores["baseline"],
+        baseline={row.metric: row.baseline for row in rows if row.baseline is not None},
         baseline_name=first.task.baseline,
         pairs=[found for one, other in to_first for found in _pairs(one, other)],
     )
@@ -136,12 +139,12 @@ def _check_comparable(runs: Sequence[Run]) -> None:
                 f"{run.folder} is {run.recipe.task}.",
                 "Compare runs of one task at a time.",
             )
-        here, there = (measured(each).get("data", "unknown") for each in (first, run))
+        here, there = (each.measured.get("data", "unknown") for each in (first, run))
         if here != there or here == "unknown":
             raise UsageError(
                 "runs are compared on the same test examples. "
-                f"{first.folder} was measured on {first.summary['split']} {here[:12]}, "
-                f"{run.folder} on {run.summary['split']} {there[:12]}.",
+                f"{first.folder} was measured on {first.split} {here[:12]}, "
+                f"{run.folder} on {run.split} {there[:12]}.",
                 "Name the same data.test in both recipes and train again.",
             )
 
@@ -152,7 +155,7 @@ def _pairs(one: Group, other: Group) -> list[Pair]:
     for metric in one.scores:
         if metric not in other.scores:
             continue
-        values = [[measured(run)["metrics"][metric] for run in g.runs] for g in (one, other)]
+        values = [[run.measured["metrics"][metric] for run in g.runs] for g in (one, other)]
         pair = Pair(
             one.name,
             other.name,
@@ -188,9 +191,9 @@ def _example_scores(group: Group) -> dict[str, list[float]]:
     every, metrics = [], list(group.scores)
     for run in group.runs:
         scores = [answer["score"] for answer in run.answers]
-        if not scores or len(scores) != measured(run)["count"] or None in scores:
+        if not scores or len(scores) != run.measured["count"] or None in scores:
             return {}
-        mean, said = float(np.mean(scores)), measured(run)["metrics"]
+        mean, said = float(np.mean(scores)), run.measured["metrics"]
         metrics = [name for name in metrics if abs(said[name] - mean) < EQUAL]
         every.append(scores)
     means = np.mean(np.asarray(every, dtype=np.float64), axis=0).tolist()

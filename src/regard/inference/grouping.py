@@ -5,13 +5,14 @@ Where that is too much to say in a line, by what the names of its folders have i
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.errors import UsageError
 from regard.run import Run
+from regard.tasks.scores import ScoreRow, tabulate_scores
 from regard.tasks.significance import Interval, interval
 
 NOT_NAMED = ("seed", "training.threads", "training.device", "decoding.device")
@@ -33,7 +34,7 @@ class Group(NamedTuple):
         return [run.recipe.seed for run in self.runs]
 
 
-def grouped(runs: Sequence[Run]) -> list[Group]:
+def group_runs(runs: Sequence[Run]) -> list[Group]:
     """Put runs together whose recipes differ in nothing but the seed."""
     alike: dict[str, list[Run]] = defaultdict(list)
     for run in {run.folder.resolve(): run for run in runs}.values():
@@ -57,18 +58,22 @@ def _check_seeds(runs: list[Run]) -> None:
 
 
 def _group(name: str, runs: list[Run]) -> Group:
-    every = [measured(run)["metrics"] for run in runs]
-    together = [scores.get("together", {}) for scores in every]
+    tables = [{row.metric: row for row in tabulate_scores(run.measured)} for run in runs]
     return Group(
         name,
         sorted(runs, key=lambda run: run.recipe.seed),
-        {n: interval([s[n] for s in every]) for n in every[0] if n not in ("baseline", "together")},
+        {name: interval([table[name].model for table in tables]) for name in tables[0]},
         {
-            n: interval([s[n] for s in together])
-            for n in together[0]
-            if all(n in s for s in together)
+            name: interval(together)
+            for name in tables[0]
+            if len(together := _together(tables, name)) == len(tables)
         },
     )
+
+
+def _together(tables: Sequence[Mapping[str, ScoreRow]], name: str) -> list[float]:
+    found = (table[name].together for table in tables)
+    return [score for score in found if score is not None]
 
 
 def _settings(run: Run) -> dict[str, Any]:
@@ -129,8 +134,3 @@ def _told(value: Any) -> str:  # noqa: ANN401 - whatever a setting can be
             return Path(value).name if "/" in value else value
         case _:
             return str(value)
-
-
-def measured(run: Run) -> dict[str, Any]:
-    """Return what a run was measured on last, and how well it did."""
-    return run.metrics[run.summary["split"]]

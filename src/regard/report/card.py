@@ -6,7 +6,9 @@ from typing import Any
 from regard.recipe.recipe import Recipe
 from regard.run import describe_start
 from regard.tasks.kinds import kind_of
-from regard.tasks.scores import lasted, shown, told_alone
+from regard.tasks.scores import describe_alone, format_duration, tabulate_scores
+
+WHO = ("model", "baseline", "together")
 
 
 def model_card(recipe: Recipe, metrics: dict[str, Any], *, baseline: str) -> str:
@@ -28,7 +30,7 @@ def model_card(recipe: Recipe, metrics: dict[str, Any], *, baseline: str) -> str
 
 {training["parameters"]:,} parameters, trained by regard on {training["examples"]:,} examples
 ({training["overlong"]:,} left out as too long) in {training["steps"]:,} steps and
-{lasted(training["seconds"])} on {_device(training)}.
+{format_duration(training["seconds"])} on {_device(training)}.
 {describe_start(training["began"]) if "began" in training else ""}
 
 ## Scores
@@ -36,7 +38,7 @@ def model_card(recipe: Recipe, metrics: dict[str, Any], *, baseline: str) -> str
 {_scores(metrics)}
 
 The baseline is {baseline}.
-{told_alone(metrics[split])}
+{describe_alone(metrics[split])}
 
 {_signatures(metrics[split]["signature"])}
 
@@ -90,17 +92,11 @@ def _cost(account: Mapping[str, Any]) -> str:
 
 
 def _scores(metrics: dict[str, Any]) -> str:
-    rows = ["| split | metric | model | baseline | both | examples |", "|---|---|---|---|---|---|"]
+    rows = [f"| split | metric | {' | '.join(WHO)} | examples |", "|---|---|---|---|---|---|"]
     for split in ("valid", "test"):
-        if split not in metrics:
-            continue
-        scores = dict(metrics[split]["metrics"])
-        baseline = scores.pop("baseline")
-        together = scores.pop("together", {})
-        for name in scores:
-            every = (scores, baseline, together)
-            said = " | ".join(shown(name, by[name]) if name in by else "" for by in every)
-            rows.append(f"| {split} | {name} | {said} | {metrics[split]['count']:,} |")
+        for row in tabulate_scores(metrics[split]) if split in metrics else ():
+            scores = " | ".join({**dict.fromkeys(WHO, ""), **row.format()}.values())
+            rows.append(f"| {split} | {row.metric} | {scores} | {metrics[split]['count']:,} |")
     return "\n".join(rows)
 
 

@@ -9,7 +9,7 @@ from regard.draw.frame import page, tabs
 from regard.draw.markup import tag, text
 from regard.inference.comparison import Comparison
 from regard.inference.grouping import Group
-from regard.tasks.scores import scale
+from regard.tasks.scores import find_scale
 
 AXES = ("minutes", "steps", "epochs")
 
@@ -39,7 +39,7 @@ def lines_of(groups: Sequence[Group], metric: str, axis: str) -> list[Line]:
     """Give every group's curve of a metric: the mean over its seeds, least and greatest as band."""
     lines = []
     for group in groups:
-        factor = scale(metric).factor
+        factor = find_scale(metric).factor
         seeds = [_evaluations(run.journal, metric, axis) for run in group.runs]
         length = min(map(len, seeds))
         if not length:
@@ -72,7 +72,7 @@ def _curves(groups: Sequence[Group]) -> str:
         if line["event"] == "evaluation"
         for metric in line["metrics"]
     ]
-    units = {metric: scale(metric).unit for metric in metrics}
+    units = {metric: find_scale(metric).unit for metric in metrics}
     titles = {f"{metric}, {unit}" if unit else metric: metric for metric, unit in units.items()}
     views = []
     for axis in AXES:

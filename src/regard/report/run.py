@@ -33,7 +33,7 @@ from regard.report.sample_captions import novelty_facts
 from regard.report.searches import searches_of
 from regard.run import REPORT, Run, describe_start, seal
 from regard.tasks.kinds import kind_of
-from regard.tasks.scores import lasted, scale
+from regard.tasks.scores import describe_alone, find_scale, format_duration, tabulate_scores
 
 NAMES = {
     "bleu": "BLEU",
@@ -73,7 +73,7 @@ def report_data(run: Run) -> ReportData:
             ("examples", f"{training['examples']:,}"),
             ("left out as too long", f"{training['overlong']:,}"),
             ("fingerprint", training["data"]),
-            *novelty_facts(run.metrics[run.summary["split"]].get("details", {})),
+            *novelty_facts(run.measured.get("details", {})),
         ],
         cost=run_facts(run),
         environment=[
@@ -100,23 +100,22 @@ def made_with(run: Run) -> list[tuple[str, str]]:
 
 def _summary(run: Run) -> str:
     """Say what was trained and how well it does; a score never stands alone."""
-    training, summary = run.metrics["training"], run.summary
-    scores = dict(summary["metrics"])
-    metric = run.task.metric if run.task.metric in scores else next(iter(scores))
-    baseline = scores["baseline"].get(metric)
+    training = run.metrics["training"]
+    rows = {row.metric: row for row in tabulate_scores(run.measured)}
+    row = rows.get(run.task.metric) or next(iter(rows.values()))
     said = (
         f"A {run.recipe.task} model of {training['parameters']:,} parameters, trained on "
-        f"{training['examples']:,} examples in {lasted(training['seconds'])}. On "
-        f"{summary['split']} it reaches {_figure(metric, scores[metric])} {_name(metric)}"
+        f"{training['examples']:,} examples in {format_duration(training['seconds'])}. On "
+        f"{run.split} it reaches {_figure(row.metric, row.model)} {_name(row.metric)}"
     )
-    if baseline is not None:
-        said += f"; {run.task.baseline} reaches {_figure(metric, baseline)}"
+    if row.baseline is not None:
+        said += f"; {run.task.baseline} reaches {_figure(row.metric, row.baseline)}"
     began = describe_start(training["began"]) if "began" in training else ""
-    return " ".join(part for part in (f"{said}.", run.told_alone, began) if part)
+    return " ".join(part for part in (f"{said}.", describe_alone(run.measured), began) if part)
 
 
 def _figure(metric: str, score: float) -> str:
-    drawn = scale(metric)
+    drawn = find_scale(metric)
     return f"{drawn.factor * score:.{drawn.digits}f}{drawn.unit}"
 
 
@@ -154,24 +153,20 @@ def _scores(run: Run) -> list[Score]:
 
 
 def _split_scores(run: Run, split: str) -> list[Score]:
-    measured = run.metrics[split]
-    scores = dict(measured["metrics"])
-    baseline, together = scores.pop("baseline"), scores.pop("together", {})
-    found = []
-    for name, score in scores.items():
-        factor, unit, digits, best = scale(name)
-        beside = [by[name] * factor if name in by else None for by in (baseline, together)]
+    measured, found = run.metrics[split], []
+    for row in tabulate_scores(measured):
+        factor, unit, digits, best = find_scale(row.metric)
         found.append(
             Score(
-                _name(name),
-                score * factor,
-                baseline=beside[0],
+                _name(row.metric),
+                row.model * factor,
+                baseline=None if row.baseline is None else row.baseline * factor,
                 baseline_name=label(run.task.baseline, MOST_BASELINE_LETTERS),
-                signature=measured["signature"].get(name, ""),
+                signature=measured["signature"].get(row.metric, ""),
                 best=best,
                 digits=digits,
                 unit=unit,
-                together=beside[1],
+                together=None if row.together is None else row.together * factor,
                 note=f"{split}, {measured['count']:,} examples",
             )
         )
@@ -188,12 +183,12 @@ def _panels(run: Run) -> list[Panel]:
         panels.append(Panel("Loss while training", [loss]))
     scales: dict[object, list[Curve]] = {}
     for name in measured[0]["metrics"] if measured else ():
-        drawn = scale(name)
+        drawn = find_scale(name)
         values = [line["metrics"][name] * drawn.factor for line in measured]
         key = drawn if drawn.best else name  # open scales have nothing in common
         scales.setdefault(key, []).append(_curve(_name(name), measured, values))
     for curves in scales.values():
-        unit = scale(curves[0].name.replace(" ", "_")).unit
+        unit = find_scale(curves[0].name.replace(" ", "_")).unit
         panels.append(Panel("Measured on valid" + (f", {unit}" if unit else ""), curves))
     return panels
 
@@ -204,7 +199,7 @@ def _curve(name: str, lines: list[dict[str, Any]], values: list[float]) -> Curve
 
 
 def _confusion(run: Run) -> Confusion | None:
-    details = run.metrics[run.summary["split"]].get("details", {})
+    details = run.measured.get("details", {})
     counts = details.get("confusion")
     if isinstance(counts, dict):
         return Confusion(counts["labels"], counts["matrix"])
@@ -212,8 +207,8 @@ def _confusion(run: Run) -> Confusion | None:
 
 
 def _samples(run: Run) -> list[ReportSample]:
-    samples = run.metrics[run.summary["split"]]["samples"]
-    details = run.metrics[run.summary["split"]].get("details", {})
+    samples = run.measured["samples"]
+    details = run.measured.get("details", {})
     copied = [[(word, share) for word, share in each] for each in details.get("copied_words", ())]
     return [
         ReportSample(

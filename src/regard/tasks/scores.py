@@ -1,4 +1,4 @@
-"""Scores by name: which way is better, and how a person reads them."""
+"""Scores by name: which way is better, how they are written, and the table of a split."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -38,8 +38,8 @@ class Scale(NamedTuple):
     """Where the scale ends, if it does, in the drawn unit."""
 
 
-def scale(name: str) -> Scale:
-    """Say how scores of this name are drawn."""
+def find_scale(name: str) -> Scale:
+    """Return how scores of this name are drawn."""
     if name in SHARES:
         return Scale(100.0, "%", 1, 100.0)
     if name in RANKINGS:
@@ -47,33 +47,66 @@ def scale(name: str) -> Scale:
     return Scale(1.0, "", 1, 100.0) if name in HUNDREDS else Scale(1.0, "", 3, None)
 
 
-def better(name: str, score: float, *, than: float) -> bool:
+def is_better(name: str, score: float, *, than: float) -> bool:
     """Tell whether a score beats another."""
     return score < than if name in LOWER_IS_BETTER else score > than
 
 
-def shown(name: str, score: float) -> str:
+class ScoreRow(NamedTuple):
+    """One metric of a split, of the model and of what it is compared with."""
+
+    metric: str
+    model: float
+    baseline: float | None
+    together: float | None
+    """Of model and baseline answering together."""
+    alone: Mapping[str, float]
+    """Of each member of an ensemble, for the task's own metric; empty for the others."""
+
+    def format(self) -> dict[str, str]:
+        """Write the scores of ``model``, ``baseline`` and both ``together``, where there are."""
+        scores = {"model": self.model, "baseline": self.baseline, "together": self.together}
+        return {who: format_score(self.metric, n) for who, n in scores.items() if n is not None}
+
+    def format_alone(self) -> str:
+        """Write the scores of the members of an ensemble."""
+        return ", ".join(f"{who} {format_score(self.metric, n)}" for who, n in self.alone.items())
+
+
+def tabulate_scores(measured: Mapping[str, Any]) -> list[ScoreRow]:
+    """Make the table of a split's scores, as ``metrics.json`` and :class:`Measured` have them."""
+    scores = dict(measured["metrics"])
+    baseline, together = scores.pop("baseline"), scores.pop("together", {})
+    alone = measured.get("details", {}).get("alone", {})
+    return [
+        ScoreRow(name, score, baseline.get(name), together.get(name), {} if number else alone)
+        for number, (name, score) in enumerate(scores.items())
+    ]
+
+
+def describe_alone(measured: Mapping[str, Any]) -> str:
+    """Say what each member of an ensemble scores alone; nothing where one model answers."""
+    first = tabulate_scores(measured)[0]
+    if not first.alone:
+        return ""
+    return f"These are the scores of an ensemble; {first.metric} alone: {first.format_alone()}."
+
+
+def format_score(name: str, score: float) -> str:
     """Write a score with as many digits as mean something."""
     if name in SHARES:
         return f"{100 * score:.1f}%"
     return f"{score:.3f}" if abs(score) < 10 else f"{score:.2f}"
 
 
-def told_alone(measured: Mapping[str, Any]) -> str:
-    """Say what each of those that answer together scores alone; nothing where one answers."""
-    alone = measured.get("details", {}).get("alone", {})
-    name = next(iter(measured["metrics"]))
-    told = ", ".join(f"{who} {shown(name, score)}" for who, score in alone.items())
-    return f"It answers together with others; alone, {name}: {told}." if alone else ""
+def format_interval(name: str, mean: float, half: float | None) -> str:
+    """Write a mean with its confidence interval, where that is known."""
+    written = format_score(name, mean)
+    return written if half is None else f"{written} ± {format_score(name, half)}"
 
 
-def lasted(seconds: float) -> str:
-    """Write how long something took, so that seconds are not a tenth of a minute."""
+def format_duration(seconds: float) -> str:
+    """Write a duration in seconds up to two minutes, then in minutes."""
     if seconds < 10:
         return f"{seconds:.1f} seconds"
     return f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.1f} minutes"
-
-
-def with_interval(name: str, mean: float, half: float | None) -> str:
-    """Write a mean with how far the true one may be from it, where that is known."""
-    return shown(name, mean) if half is None else f"{shown(name, mean)} ± {shown(name, half)}"

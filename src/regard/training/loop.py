@@ -9,7 +9,7 @@ from typing import Any
 
 from regard.errors import DiskError, Stopped, TrainingError
 from regard.recipe.recipe import Recipe
-from regard.tasks.scores import better
+from regard.tasks.scores import is_better
 from regard.training import checkpoint
 from regard.training.journal import Journal
 from regard.training.state import State
@@ -134,7 +134,7 @@ class Loop:
             self.state.load_parameters(current)
         score = measured.metrics[task.metric]
         counters.waited += 1
-        if counters.best is None or better(task.metric, score, than=counters.best):
+        if counters.best is None or is_better(task.metric, score, than=counters.best):
             counters.best, counters.best_step, counters.waited = score, counters.step, 0
             if self.recipe.training.keep == "best":
                 self.state.best = self.state.copy_parameters()
