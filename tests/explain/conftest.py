@@ -71,8 +71,10 @@ def explained(tmp_path_factory):
             "model": {**MODEL, **model},
             "training": {"budget": "23 steps", "threads": 1, "batch_tokens": 300}
             | {"evaluations": 1, "optimizer": {"kind": "adamw", "rate": 0.01}},
-            "decoding": {"max_length": 5, "method": "beam" if kind == "translation" else "greedy"},
         }
+        if task in ("translation", "denoising", "language-modelling"):
+            method = "beam" if kind == "translation" else "greedy"
+            recipe["decoding"] = {"max_length": 5, "method": method}
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("REGARD_CACHE", str(folder / "cache"))
             runs[kind] = train(make(recipe), folder / kind)

@@ -44,8 +44,9 @@ def run_of(texts):
             "model": {**MODEL, **model},
             "training": {"budget": "20 steps", "threads": 1, "batch_tokens": 200}
             | {"evaluations": 2},
-            "decoding": {"method": "greedy", "max_length": 4},
         }
+        if task == "language-modelling":
+            recipe["decoding"] = {"method": "greedy", "max_length": 4}
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("REGARD_CACHE", str(texts / "cache"))
             runs[name] = train(make(recipe), texts / name)
