@@ -11,8 +11,17 @@ from regard.data.worlds.scenes import draw_scenes
 
 Tables = dict[str, Any]
 
+SMALL: Tables = {
+    "width": 48,
+    "depth": 2,
+    "feed_forward": 96,
+    "dropout": 0.0,
+    "mixer": {"kind": "attention", "heads": 4},
+}
+"""The model of a trial, where a claim does not say otherwise."""
 
-def training(steps: int, **more: Any) -> Tables:  # noqa: ANN401
+
+def training(steps: int, **more: object) -> Tables:
     """Give the table ``[training]``: a number of steps, evaluated once at the end."""
     return {
         "budget": f"{steps} steps",
@@ -26,64 +35,47 @@ def training(steps: int, **more: Any) -> Tables:  # noqa: ANN401
     }
 
 
-def classification(steps: int, *, longest: int = 64, seed: int = 1, **model: Any) -> Tables:  # noqa: ANN401
+def classification(steps: int, *, longest: int = 64, seed: int = 1, **model: object) -> Tables:
     """Give a recipe for classifying short texts with a word-level tokenizer."""
     return {
         "task": "classification",
         "seed": seed,
-        "text": {"tokenizer": "words", "vocabulary": 1500, "max_length": longest},
-        "model": {
-            "width": 48,
-            "depth": 2,
-            "feed_forward": 96,
-            "dropout": 0.0,
-            "mixer": {"kind": "attention", "heads": 4},
-            "head": {"pooling": "mean", "dropout": 0.0},
-            **model,
-        },
+        "text": _text(longest),
+        "model": {**SMALL, "head": {"pooling": "mean", "dropout": 0.0}, **model},
         "training": training(steps),
     }
 
 
-def language_modelling(steps: int, *, longest: int = 32, seed: int = 1, **model: Any) -> Tables:  # noqa: ANN401
+def language_modelling(steps: int, *, longest: int = 32, seed: int = 1, **model: object) -> Tables:
     """Give a recipe for a small word-level language model."""
     return {
         "task": "language-modelling",
         "seed": seed,
         "data": {"format": "lines"},
-        "text": {"tokenizer": "words", "vocabulary": 1500, "max_length": longest},
-        "model": {
-            "width": 64,
-            "depth": 2,
-            "feed_forward": 128,
-            "dropout": 0.0,
-            "writes": "all",
-            "mixer": {"kind": "attention", "heads": 4},
-            **model,
-        },
+        "text": _text(longest),
+        "model": {**SMALL, "width": 64, "feed_forward": 128, "writes": "all", **model},
         "training": training(steps),
         "decoding": {"method": "greedy"},
     }
 
 
-def pretraining(steps: int, *, seed: int = 1, model: Tables | None = None, **chosen: Any) -> Tables:  # noqa: ANN401
+def pretraining(
+    steps: int, *, seed: int = 1, model: Tables | None = None, **chosen: object
+) -> Tables:
     """Give a recipe for masked language modelling on plain text."""
     return {
         "task": "masked-pretraining",
         "seed": seed,
         "data": {"format": "text", "holdout": 0.1},
-        "text": {"tokenizer": "words", "vocabulary": 1500, "max_length": 64},
-        "model": {
-            "width": 48,
-            "depth": 2,
-            "feed_forward": 96,
-            "dropout": 0.0,
-            "mixer": {"kind": "attention", "heads": 4},
-            **(model or {}),
-        },
+        "text": _text(64),
+        "model": {**SMALL, **(model or {})},
         "pretraining": chosen,
         "training": training(steps),
     }
+
+
+def _text(longest: int) -> Tables:
+    return {"tokenizer": "words", "vocabulary": 1500, "max_length": longest}
 
 
 def make_sentences(count: int, split: str = "train") -> str:

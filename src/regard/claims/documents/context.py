@@ -13,7 +13,7 @@ from regard.run import Run
 STEPS, SEEDS = 1500, (1, 2)
 
 
-def _train_han(seed: int = 1, **documents: Any) -> Run:  # noqa: ANN401
+def _train_han(seed: int = 1, **documents: str) -> Run:
     """Train the recipe documents-han (documents-context with ``context``), or load the run."""
     tables: dict[str, Any] = {
         "task": "classification",

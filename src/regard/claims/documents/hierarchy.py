@@ -1,7 +1,5 @@
 """HAN: size, attention, and sentences encoded in isolation (D1 Q3)."""
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -19,7 +17,7 @@ from regard.recipe.head import HeadSettings
 from regard.recipe.model import ModelSettings, NoPositionSettings, RecurrentSettings
 from regard.text.special import CLS, SEP
 
-CONTEXTS: dict[str, dict[str, Any]] = {
+CONTEXTS: dict[str, dict[str, object]] = {
     "HAN": {},
     "mean of earlier": {"context": "earlier"},
     "sum of earlier": {"context": "earlier", "gather": "sum"},
@@ -29,7 +27,7 @@ CONTEXTS: dict[str, dict[str, Any]] = {
 SENTENCES = ((11, 12, 13, 14), (15, 16), (17, 18, 19, 20, 21))
 
 
-def settings(width: int, states: int, **documents: Any) -> ModelSettings:  # noqa: ANN401
+def settings(width: int, states: int, **documents: object) -> ModelSettings:
     """Give the paper's architecture: bidirectional GRUs, word attention, sentence attention."""
     return ModelSettings(
         width=width,
@@ -41,7 +39,7 @@ def settings(width: int, states: int, **documents: Any) -> ModelSettings:  # noq
         mixer=RecurrentSettings(kind="recurrent", cell="gru"),
         position=NoPositionSettings(kind="none"),
         head=HeadSettings(pooling="attention"),
-        documents=DocumentSettings(read="sentences", **documents),
+        documents=DocumentSettings.model_validate({"read": "sentences", **documents}),
     )
 
 

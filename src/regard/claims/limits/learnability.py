@@ -22,7 +22,7 @@ def _train(
     *,
     seed: int = 1,
     faster: Tables | None = None,
-    **model: Any,  # noqa: ANN401
+    **model: object,
 ) -> Run:
     train = draw_language(name, lengths=lengths, count=6000, seed=1)
     valid = draw_language(name, lengths=lengths, count=200, seed=2)

@@ -2,7 +2,6 @@
 
 import itertools
 import random
-from typing import Any
 
 from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.recipes import classification, language_modelling, make_sentences
@@ -59,11 +58,11 @@ def order_needed_trained() -> Measurement:
     )
 
 
-def _measure_losses(name: str, **model: Any) -> Seeds:  # noqa: ANN401
+def _measure_losses(name: str, **position: str) -> Seeds:
     files = {"train.txt": make_sentences(4000), "valid.txt": make_sentences(300, "valid")}
 
     def loss(seed: int) -> float:
-        tables = language_modelling(350, seed=seed, tied=False, **model)
+        tables = language_modelling(350, seed=seed, tied=False, position=position)
         tables["training"]["batch_tokens"] = 1024
         return float(
             run_trial(f"position-{name}", tables, files).metrics["valid"]["metrics"]["loss"]
@@ -91,7 +90,7 @@ def position_schemes_trained() -> Measurement:
     larger than the spread of the seeds of either scheme.
     """
     kinds = ("sinusoidal", "learned", "relative", "rotary", "alibi", "none")
-    losses = {kind: _measure_losses(kind, position={"kind": kind}) for kind in kinds}
+    losses = {kind: _measure_losses(kind, kind=kind) for kind in kinds}
     mean, most = average_seeds(losses), largest_spread(*losses.values())
     return Measurement(
         f"{list_values('{} {:.3f}', mean)}; seeds differ by up to {most:.3f}",
@@ -123,10 +122,8 @@ def add_or_concatenate_trained() -> Measurement:
 
     Three seeds each; a difference counts if it is larger than the spread of the seeds of either.
     """
-    added = _measure_losses("sinusoidal", position={"kind": "sinusoidal"})
-    joined = _measure_losses(
-        "concatenated", position={"kind": "sinusoidal", "joined": "concatenated"}
-    )
+    added = _measure_losses("sinusoidal", kind="sinusoidal")
+    joined = _measure_losses("concatenated", kind="sinusoidal", joined="concatenated")
     both = largest_spread(added, joined)
     return Measurement(
         f"loss {added.mean:.3f} added, {joined.mean:.3f} concatenated at the same width; seeds "

@@ -2,7 +2,6 @@
 
 import json
 from itertools import islice
-from typing import Any
 
 import torch
 
@@ -13,6 +12,7 @@ from regard.claims.table import tabulate
 from regard.data.worlds.scenes import draw_scenes
 from regard.draw.bars import Bars
 from regard.layers.pooling import First
+from regard.layers.position import Added
 from regard.models.body import all_visible
 from regard.models.build.pretraining import bert
 from regard.recipe.head import HeadSettings
@@ -38,9 +38,9 @@ SIZES = {
 }
 
 
-def settings(layers: int, width: int, heads: int, **more: Any) -> ModelSettings:  # noqa: ANN401
+def settings(layers: int, width: int, heads: int, **more: object) -> ModelSettings:
     """Give BERT's architecture."""
-    shape: dict[str, Any] = {
+    shape: dict[str, object] = {
         "width": width,
         "depth": layers,
         "feed_forward": 4 * width,
@@ -56,7 +56,7 @@ def settings(layers: int, width: int, heads: int, **more: Any) -> ModelSettings:
         "head": HeadSettings(bias=True, transform=True),
         "mixer": AttentionSettings(heads=heads, biases=True),
     }
-    return ModelSettings(**{**shape, **more})
+    return ModelSettings.model_validate({**shape, **more})
 
 
 @claim(
@@ -77,9 +77,10 @@ def bert_input() -> Measurement:
     model = bert(settings(1, 24, 2), 37, pairs=False)
     reading = model.body.reading
     assert reading.segments is not None and reading.norm is not None
+    assert isinstance(reading.place, Added)
     ids = torch.tensor([[4, 11, 23, 5, 17, 29, 31, 5]])
     segments = torch.tensor([[0, 0, 0, 0, 1, 1, 1, 1]])
-    tables = reading.table[ids], reading.segments[segments], reading.place.table(8)  # type: ignore[union-attr]
+    tables = reading.table[ids], reading.segments[segments], reading.place.table(8)
     found = reading(ids, segments=segments)
     gap = difference(found, reading.norm(sum(tables)))
     without = difference(found, reading.norm(tables[0] + tables[2]))

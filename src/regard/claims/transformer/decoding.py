@@ -8,7 +8,7 @@ from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.precision import exact
 from regard.decoding.beam import beam
 from regard.decoding.search import greedy
-from regard.decoding.steps import Answer, Limits
+from regard.decoding.steps import Answer, Limits, Steps
 from regard.models.build.writing import language_model
 from regard.models.gpt import LanguageModel
 from regard.recipe.model import AttentionSettings, ModelSettings
@@ -108,7 +108,7 @@ def _set_limits(longest: int = LONGEST) -> Limits:
     return Limits(BEGIN, END, [longest])
 
 
-def _start(model: LanguageModel):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _start(model: LanguageModel) -> Steps:
     return model.steps(torch.empty(1, 0, dtype=torch.long), context=64)
 
 
@@ -119,10 +119,10 @@ def _search(model: LanguageModel, width: int, longest: int = LONGEST) -> Answer:
 
 def _rescore(model: LanguageModel, answer: Answer) -> float:
     ids = [*answer.ids, *([END] if answer.finished else [])]
-    read = torch.tensor([[BEGIN, *ids]])
+    prefixed = torch.tensor([[BEGIN, *ids]])
     with torch.no_grad():
-        log_p = model.head(model(read)).log_softmax(dim=-1)[0]
-    return sum(log_p[place, token].item() for place, token in enumerate(ids))
+        log_p = model.head(model(prefixed)).log_softmax(dim=-1)[0]
+    return sum(log_p[index, token].item() for index, token in enumerate(ids))
 
 
 def _score_all(model: LanguageModel) -> list[float]:

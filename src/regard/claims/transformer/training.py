@@ -1,10 +1,12 @@
 """Training: label smoothing, schedule, Adam, dropout, averaging (D0; the paper's §5)."""
 
+from collections.abc import Callable, Sequence
 from math import isclose
+from typing import TypeVar
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from regard.claims.claim import Curves, Figure, Measurement, claim
 from regard.claims.precision import difference, exact
@@ -19,6 +21,7 @@ from regard.recipe.training import AdamSettings, ScheduleSettings
 from regard.tasks.losses import cross_entropy
 from regard.training.schedule import rate_factor
 
+M = TypeVar("M", bound=nn.Module)
 SMOOTHING = 0.1
 PEAK, PEAK_128 = (512 * 4000) ** -0.5, (128 * 2000) ** -0.5
 
@@ -192,7 +195,7 @@ def checkpoint_averaging() -> Measurement:
     )
 
 
-def _compare_average(models, answer) -> float:  # type: ignore[no-untyped-def]  # noqa: ANN001
+def _compare_average(models: Sequence[M], answer: Callable[[M], Tensor]) -> float:
     answers = torch.stack([answer(model) for model in models]).mean(dim=0)
     average = models[0]
     states = [model.state_dict() for model in models]
