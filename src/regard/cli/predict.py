@@ -41,7 +41,8 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
 
     A translation, a summary, the continuation of a text (language modelling), the words for [MASK]
     (masked pretraining), or a label and its probability, separated by a tab. The two texts of a
-    pair are separated by a tab as well. A blank line is answered with a blank line.
+    pair are separated by a tab as well. A blank line is answered with a blank line. Tagging marks
+    each span with its label and score; --json has their offsets.
     Retrieval gives vectors, as --vectors does for every model with an encoder: as JSON, or as a
     NumPy array where the output file ends in .npy.
 
@@ -53,6 +54,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         regard predict runs/shakespeare "KING RICHARD:" --set decoding.temperature=0.5
         regard predict runs/reviews "A film to remember."
         regard predict runs/reviews-tuned --ensemble runs/reviews-read "A film to remember."
+        regard predict runs/names "Will May meet Florence in Sydney?"
         regard predict runs/search --input texts.txt --output texts.npy
 
     """
@@ -106,10 +108,13 @@ def _told(answer: "Answered") -> str:
 
 
 def _as_json(answer: "Answered") -> dict[str, Any]:
-    """Return an answer as JSON has it: words, not ids; probabilities where there are any."""
-    optional = ("probabilities", "vector")
-    hidden = {"ids", *(name for name in optional if not getattr(answer, name))}
-    return {name: value for name, value in answer._asdict().items() if name not in hidden}
+    """Return an answer as JSON has it: words, not ids, and nothing that does not apply."""
+    plain = answer._field_defaults
+    return {
+        name: value
+        for name, value in answer._asdict().items()
+        if name != "ids" and (name not in plain or value != plain[name])
+    }
 
 
 def _write(text: str, stream: Any, *, as_it_is: bool) -> None:  # noqa: ANN401

@@ -30,6 +30,10 @@ _NOTES = {"blank", "untranslated", "spacing", "markup", "duplicate", "sampled"}
 _LEAVE_OUT = "Leave one of them out."
 
 
+Read = Callable[[Sequence[str | Path], str], Iterable[Found]]
+"""Reads the files of a split, which is given by name."""
+
+
 class LabelChecks(NamedTuple):
     """How the last field is checked where it is a label or a score."""
 
@@ -37,6 +41,8 @@ class LabelChecks(NamedTuple):
     """Whether it is a number, which is not counted as a label."""
     refusal: Callable[[tuple[str, ...]], tuple[str, str] | None] = lambda fields: None
     """Returns what is wrong with a record, and the remedy."""
+    split: Callable[[str], Iterable[str]] | None = None
+    """Returns the labels in the last field; None: it is one, or several with a separator."""
 
 
 class Finding(NamedTuple):
@@ -85,13 +91,16 @@ class Report:
 def check(
     splits: Mapping[str, Sequence[str | Path]],
     *,
-    format: str = "auto",
+    format: str | Read = "auto",
     request: Request | None = None,
     expected: int | None = None,
     longest_characters: int = 5000,
     labelled: bool | LabelChecks = False,
 ) -> Report:
-    """Check every split, the training split first; splits without files are skipped."""
+    """Check every split, the training split first; splits without files are skipped.
+
+    ``format`` is a name, or a function that reads the files of a split.
+    """
     report = Report()
     request = request or Request(expected)
     labelling = (LabelChecks() if labelled else None) if isinstance(labelled, bool) else labelled
@@ -108,7 +117,11 @@ def check(
             needs_group=split == "train" and "valid" not in named,
         )
         try:
-            reader.read(scan(files, request, format=format, split=split))
+            reader.read(
+                scan(files, request, format=format, split=split)
+                if isinstance(format, str)
+                else format(files, split)
+            )
         except UsageError as error:
             report.add(
                 Finding("usage", "fatal", split, str(files[0]), 0, error.problem, error.remedy)
@@ -177,7 +190,8 @@ class _Reader:
             self._report.add(Finding("label", "bad", self._split, *_get_place(record), *refused))
         elif not self._labelling.scores:
             written = record.fields[-1]
-            for label in written.split(self._separator) if self._separator else [written]:
+            several = written.split(self._separator) if self._separator else [written]
+            for label in self._labelling.split(written) if self._labelling.split else several:
                 if len(labels) < _MOST_LABELS or label.strip() in labels:
                     labels[label.strip()] += 1
 

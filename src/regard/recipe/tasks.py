@@ -20,6 +20,7 @@ TaskName = Literal[
     "document-vectors",
     "classification",
     "sentence-pair",
+    "tagging",
     "summarization",
     "denoising",
     "retrieval",
@@ -31,6 +32,8 @@ WRITERS = (*ENCODER_DECODERS, "language-modelling")
 TOKEN_HEADS = (*WRITERS, "masked-pretraining")
 """Tasks whose model tells tokens."""
 LABELLERS = ("classification", "sentence-pair")
+TELLERS = (*LABELLERS, "tagging")
+"""Tasks whose answer is labels, of texts or of tokens."""
 OF_DOCUMENTS = ("document-pretraining", "document-vectors")
 """Tasks that learn from whole documents."""
 POOLED = (*LABELLERS, "document-pretraining", "retrieval")
@@ -53,15 +56,16 @@ class Effect(NamedTuple):
 EFFECTS = (
     Effect(("data.apart",), ("language-modelling",)),
     Effect(("data.labelled",), ("document-vectors",)),
-    Effect(("data.labels", "data.scores"), (*LABELLERS, "document-vectors")),
+    Effect(("data.labels",), (*TELLERS, "document-vectors")),
+    Effect(("data.scores",), (*LABELLERS, "document-vectors")),
     Effect(("data.score_range",), LABELLERS, given="data.scores"),
-    Effect(("text.dropout",), (*ENCODER_DECODERS, *LABELLERS)),
+    Effect(("text.dropout",), (*ENCODER_DECODERS, *TELLERS)),
     Effect(("model.decoder_depth",), (*ENCODER_DECODERS, "masked-pretraining")),
     Effect(("model.writes",), WRITERS),
     Effect(("model.soft_cap", "model.head.bias", "model.head.transform"), TOKEN_HEADS),
     Effect(("model.copying",), ENCODER_DECODERS),
     Effect(("model.bare",), LABELLERS),
-    Effect(("model.causal",), ("language-modelling", "masked-pretraining", *POOLED)),
+    Effect(("model.causal",), ("language-modelling", "masked-pretraining", "tagging", *POOLED)),
     Effect(("model.documents",), ("classification",)),
     Effect(("model.documents",), given="model.documents.read", values=("sentences",)),
     Effect(
@@ -70,7 +74,8 @@ EFFECTS = (
         values=("earlier", "both"),
     ),
     Effect(("model.head.pooling",), POOLED),
-    Effect(("model.head.dropout", "model.head.norm"), (*LABELLERS, "document-pretraining")),
+    Effect(("model.head.dropout",), (*TELLERS, "document-pretraining")),
+    Effect(("model.head.norm",), (*LABELLERS, "document-pretraining")),
     Effect(("model.head.hops",), LABELLERS, given="model.head.pooling", values=("hops",)),
     Effect(("model.embedding.ngram_min_count",), (*LABELLERS, *OF_DOCUMENTS)),
     Effect(
@@ -96,7 +101,7 @@ EFFECTS = (
     Effect(("denoising.span",), given="denoising.gaps", values=("spans",)),
     Effect(("retrieval",), ("retrieval",)),
     Effect(("retrieval.hard_from",), given="retrieval.hard_negatives"),
-    Effect(("training.label_smoothing",), (*WRITERS, *LABELLERS)),
+    Effect(("training.label_smoothing",), (*WRITERS, *TELLERS)),
     Effect(("training.softmax",), ("language-modelling",)),
     Effect(("training.class_weights", "training.adversarial"), LABELLERS),
     Effect(("training.consistency",), (*ENCODER_DECODERS, *LABELLERS)),

@@ -26,6 +26,8 @@ from regard.tasks.suggest.retrieval import suggest_retrieval
 from regard.tasks.suggest.summarization import suggest_denoising, suggest_summarization
 from regard.tasks.suggest.survey import Choose
 from regard.tasks.suggest.translation import suggest_translation
+from regard.tasks.tagging.suggest import suggest_tagging
+from regard.tasks.tagging.tagging import Tagging
 from regard.tasks.task import Examples, Task
 from regard.tasks.translation import Translation
 from regard.tasks.writing.denoising import Denoising
@@ -120,6 +122,12 @@ KINDS: dict[str, Kind] = {
     ),
     "classification": Kind(Classification, suggest_classification, "text-classification", LABEL),
     "sentence-pair": Kind(SentencePair, suggest_sentence_pair, "text-classification", LABEL),
+    "tagging": Kind(
+        Tagging,
+        suggest_tagging,
+        "token-classification",
+        Captions("Text", "True tags", "Predicted tags", "Held-out texts, the first ones."),
+    ),
     "summarization": Kind(
         Summarization,
         suggest_summarization,

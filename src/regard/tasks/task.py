@@ -85,6 +85,8 @@ class Answered(NamedTuple):
     """The tokens of an answer that was written, without its ending: the search's own."""
     vector: tuple[float, ...] = ()
     """What a text became, where the answer is no text."""
+    entities: tuple[dict[str, Any], ...] | None = None
+    """Spans of the text with ``entity_group``, ``score``, ``word``, ``start`` and ``end``."""
 
 
 ModelT = TypeVar("ModelT", bound=nn.Module)

@@ -147,7 +147,7 @@ def _marked(
 
 
 def _given_tokens(text: str, value: object) -> list[Place] | None:
-    """Read Prodigy's own tokens; an empty list where there are none, None where they are wrong."""
+    """Read Prodigy's own tokens, white space left out; none where there are none, None if wrong."""
     if not isinstance(value, list):
         return []
     found = []
@@ -155,5 +155,6 @@ def _given_tokens(text: str, value: object) -> list[Place] | None:
         begin, end = (token.get("start"), token.get("end")) if isinstance(token, dict) else (0, 0)
         if type(begin) is not int or type(end) is not int or text[begin:end] != token.get("text"):
             return None
-        found.append((begin, end))
+        if text[begin:end].strip():
+            found.append((begin, end))
     return found

@@ -7,18 +7,30 @@ def _words(text: str) -> tuple[str, ...]:
 
 WOMEN = _words(
     """
-    Ada Agnes Alice Amelia Anna Barbara Beatrice Bella Carla Clara Daria Diana Edith Elena Elsa Emma
-    Frieda Gloria Greta Hanna Helen Ida Irene Isabel Jana Judith Julia Karin Kira Laura Lena Lydia
-    Mara Maria Martha Mina Nadia Nina Nora Olga Paula Petra Renata Rita Sara Selma Sonja Tanja Tilda
-    Ursula Vera Wanda Zoe
+    Ada Agnes Alice Alma Amelia Anja Anna Antonia Astrid Barbara Beatrice Bella Birgit Britta
+    Carla Carmen Cecilia Clara Claudia Constance Daria Deborah Diana Dora Edith Elena Elisa Ella
+    Elsa Emilia Emma Erika Esther Eva Fiona Flora Frances Frieda Gabriela Gerda Gisela Gloria
+    Greta Gudrun Hanna Harriet Hedwig Helen Helga Hilda Ida Ingrid Irene Iris Irma Isabel Jana
+    Jane Jasmin Jenny Johanna Josephine Judith Julia Karin Katharina Kira Klara Laura Lena
+    Leonora Lina Linda Lisa Lotte Louise Lucia Lydia Magda Mara Margaret Maria Marion Marlene
+    Martha Matilda Melanie Mina Miriam Monika Nadia Naomi Natalie Nina Nora Olga Ottilie Pamela
+    Paula Petra Rahel Rebecca Regina Renata Rita Rosa Ruth Sabine Sara Selma Silvia Sonja Stella
+    Susanne Svenja Tamara Tanja Thea Theresa Tilda Ulrike Ursula Valerie Vera Verena Viola Wanda
+    Wilma Yvonne Zoe
     """
 )
 MEN = _words(
     """
-    Adam Alan Albert Anton Arno Boris Bruno Carl Conrad David Dennis Eric Ernest Felix Frank Fred
-    George Gustav Harold Henry Hugo Ivan Jacob Jan John Joseph Karl Konrad Lars Leo Louis Lucas Max
-    Moritz Nils Norman Oscar Otto Paul Peter Philip Ralph Robert Rudi Simon Stefan Theo Thomas Tom
-    Uwe Victor Walter Xaver
+    Aaron Adam Alan Albert Alfred Andreas Anton Armin Arno Arthur Bastian Benedict Benjamin
+    Bernard Boris Bruno Carl Caspar Christian Clemens Conrad Cornelius Daniel David Dennis
+    Dominic Edgar Edmund Edwin Emil Eric Ernest Eugene Fabian Felix Ferdinand Frank Fred Gabriel
+    George Gerald Gregor Gustav Hannes Harold Heiner Henry Herbert Hermann Hugo Igor Isaac Ivan
+    Jacob Jan Jasper Jeremy Joachim John Jonas Joseph Julian Julius Justus Karl Kaspar Kevin
+    Kilian Klaus Konrad Kurt Lars Laurence Leo Leonard Linus Louis Lucas Ludwig Magnus Manfred
+    Marius Martin Matthew Max Michael Moritz Nathan Nicholas Nils Norbert Norman Oliver Oscar
+    Otto Patrick Paul Peter Philip Ralph Raphael Reinhard Robert Roland Rudi Rupert Samuel
+    Sebastian Simon Stefan Stephen Sven Theo Thomas Tilman Timothy Tobias Tom Urban Uwe Valentin
+    Victor Vincent Volker Walter Werner Wolfgang Xaver
     """
 )
 WOMEN_AND_PLACES = (

@@ -1,0 +1,76 @@
+"""A recipe for tagged tokens that nobody has described yet."""
+
+import math
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from regard.data.source import RecordReader
+from regard.errors import DataError
+from regard.recipe.data import DataSettings
+from regard.tasks.suggest.survey import MOST_LOOKED_AT, Choices, Seen
+from regard.tasks.tagging.example import Annotation
+from regard.tasks.tagging.read_examples import records
+
+EPOCHS = ((2_000, 40), (10_000, 20), (50_000, 8), (math.inf, 4))
+"""How often fewer sentences than this are read."""
+
+
+def survey_tokens(files: Sequence[str]) -> Seen:
+    """Read the first sentences and count their tokens."""
+    found = RecordReader(records(DataSettings(train=tuple(files)), files, "train"), skip=True)
+    counts = [
+        len(Annotation.from_field(record.fields[1]).tokens)
+        for record in islice(found, MOST_LOOKED_AT + 1)
+    ]
+    if not counts:
+        raise DataError(
+            f"data must hold at least one example. Got none in {', '.join(files)}.",
+            "See `regard check` for what is wrong with each line.",
+        )
+    examples = min(len(counts), MOST_LOOKED_AT)
+    return Seen(examples, len(counts) > MOST_LOOKED_AT, float(np.mean(counts)), max(counts))
+
+
+def suggest_tagging(files: Sequence[str], seen: Seen) -> Choices:
+    """Choose for tagged sentences."""
+    told = seen.told("sentences")
+    epochs = next(often for most, often in EPOCHS if seen.examples < most)
+    tables: dict[str, Any] = {
+        "task": "tagging",
+        "data": {"train": list(files), "holdout": 0.1},
+        "text": {
+            "vocabulary": int(np.clip(round(seen.examples**0.5 * 40, -3), 1000, 8000)),
+            "dropout": 0.1,
+            "max_length": 256,
+            "overlong": "windows",
+        },
+        "model": {
+            "width": 96,
+            "depth": 2,
+            "feed_forward": 384,
+            "dropout": 0.2,
+            "position": {"kind": "rotary", "base": 1000.0},
+            "head": {"dropout": 0.3},
+        },
+        "training": {
+            "budget": f"{epochs} epochs",
+            "batch_tokens": 2048,
+            "label_smoothing": 0.0,
+            "keep": "best",
+            "optimizer": {"kind": "adamw", "rate": 2e-3, "weight_decay": 0.1},
+            "schedule": {"warmup": 0.05},
+        },
+    }
+    reasons = {
+        "data.holdout": "no files to choose by were given, so a share of train is held out.",
+        "text.vocabulary": f"grows with the square root of the corpus; there are {told}.",
+        "text.dropout": "unseen names are cut into unusual pieces, so training words are too.",
+        "text.overlong": "a longer text is learned from and answered in windows.",
+        "model.width": f"{told}: a wider model overfits them.",
+        "training.budget": f"{told}: longer training overfits.",
+        "training.keep": "the best on the held-out share stays.",
+    }
+    return Choices(tables, reasons)

@@ -1,0 +1,292 @@
+"""Tagging: a text in, a tag for each of its tokens out; names, parts of speech, chunks.
+
+loss      Σ -log p(tag of word)        at each word's first piece; nothing is asked of the others
+answer    the likeliest tags that the scheme allows, as spans of characters
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.data.batch import Batch, collate
+from regard.data.check import Report
+from regard.data.record import Found
+from regard.data.store import Store
+from regard.data.stream import Stream
+from regard.errors import UsageError
+from regard.ledger.blocks import body as costs_of_body
+from regard.ledger.entry import Ledger
+from regard.ledger.heads import label_logits
+from regard.ledger.load import Facts, Load
+from regard.models.build.body import body
+from regard.models.parameters import draw_parameters
+from regard.models.tagger import Tagger
+from regard.recipe.recipe import Recipe
+from regard.tasks.labelling.overlong import Fitted, head, head_tail
+from regard.tasks.losses import Loss, cross_entropy
+from regard.tasks.question import Inquiry, Question
+from regard.tasks.suggest.survey import Seen
+from regard.tasks.tagging.check import check
+from regard.tasks.tagging.decode import Decoder, Numbers
+from regard.tasks.tagging.entities import find_entities, write_entities
+from regard.tasks.tagging.example import Annotation, find_words, inner_tag, words_of
+from regard.tasks.tagging.measure import Gold, Predicted, measure
+from regard.tasks.tagging.most_frequent import MostFrequentTag
+from regard.tasks.tagging.question import tag_question
+from regard.tasks.tagging.read_examples import records
+from regard.tasks.tagging.rows import MARKS, Row, marked, spell, to_rows, token_logits
+from regard.tasks.tagging.suggest import survey_tokens
+from regard.tasks.tagging.tag_set import complete_tags, unknown_tag
+from regard.tasks.task import Answered, Examples, Measured, Task, Texts
+from regard.text import special
+from regard.text.from_recipe import dropout_from_recipe
+from regard.text.tokenizer import Tokenizer
+
+UNTAGGED = ""
+"""Stands for tags that are not known: every word then counts as having the first."""
+NOT_ASKED = 0
+"""Stands in the store where no tag is asked for; tag n is kept as n + 1."""
+
+
+class Tagging(Task[Tagger]):
+    """A tag for each token of a text.
+
+    Args:
+        recipe: The whole recipe, complete.
+        tokenizer: Between texts and ids.
+
+    """
+
+    fields, texts = 2, 1
+    baseline = "the most frequent tag of each word in training; of unknown words, the commonest tag"
+    has_labels = True
+
+    def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
+        super().__init__(recipe, tokenizer)
+        self.tags = recipe.data.labels
+        self.decoder = Decoder(self.tags)
+        self.metric = "accuracy" if self.decoder.scheme == "none" else "micro_f1"
+        self.dropout = dropout_from_recipe(recipe.text, tokenizer)
+        self.most_frequent = MostFrequentTag(self.tags)
+
+    @classmethod
+    def complete(cls, recipe: Recipe, source: Examples) -> Recipe:
+        """Write the tags into the recipe."""
+        return complete_tags(recipe, source)
+
+    @classmethod
+    def complete_without_data(cls, recipe: Recipe) -> Recipe:
+        """Assume one type of span, unless the recipe names the tags."""
+        tags = recipe.data.labels or ("O", "B-a", "I-a")
+        data = recipe.data.model_copy(update={"labels": tags})
+        return recipe.model_copy(update={"data": data})
+
+    @classmethod
+    def synthetic_fields(cls, recipe: Recipe, number: int) -> Texts:
+        """Leave it open which tags the words of a text have."""
+        return (UNTAGGED,)
+
+    @classmethod
+    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
+        """Enter a body, and one logit per tag for each of its states."""
+        model = recipe.model
+        tags = label_logits(model.ends_in, facts.labels, load.seq.tokens)
+        return [*costs_of_body(model, facts, load.seq, causal=bool(model.causal)), tags]
+
+    def load(self, batch: Batch) -> Load:
+        return Load(*batch.fields[1].ids.shape)
+
+    @classmethod
+    def survey(cls, files: Sequence[str]) -> Seen:
+        """Count the sentences of files that no recipe describes yet."""
+        return survey_tokens(files)
+
+    @classmethod
+    def records(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Found]:
+        """Read tokens with tags, or texts with spans."""
+        return records(recipe.data, files, split)
+
+    @classmethod
+    def refusal(cls, recipe: Recipe, fields: Texts) -> tuple[str, str] | None:
+        """Say which tag is not known, if one is not."""
+        return unknown_tag(recipe.data.labels, fields[-1])
+
+    @classmethod
+    def check(cls, recipe: Recipe) -> Report:
+        """Check tokens and tags, or texts and spans."""
+        return check(recipe)
+
+    @property
+    def longest(self) -> int | None:
+        text = self.recipe.text
+        return None if text.overlong == "windows" else text.max_length
+
+    @property
+    def encoded_by(self) -> tuple[str, ...]:
+        text = self.recipe.text
+        return ("tags first", "\0".join(self.tags), text.overlong, str(text.max_length))
+
+    def stream(self, store: Store) -> Stream:
+        settings = self.recipe.training
+        fitted = Fitted(store, self.recipe.text.max_length)
+        return Stream(fitted, seed=self.recipe.seed, batch_tokens=settings.batch_tokens)
+
+    def build(self) -> Tagger:
+        settings = self.recipe.model
+        trunk = body(settings, self.tokenizer.size, looks_ahead=not settings.causal)
+        model = Tagger(trunk, settings.ends_in, len(self.tags), dropout=settings.head.dropout)
+        draw_parameters(model, width=settings.width, quiet=settings.zero_init)
+        return model
+
+    def encode(self, examples: list[Texts]) -> list[tuple[list[int], ...]]:
+        """Return a number for each piece (0, or that of its word's tag and one), and the pieces."""
+        tagged = [list(self._tagged_words(text, field)) for text, field in examples]
+        pieces = spell(self.tokenizer, (word for own in tagged for word, _ in own))
+        numbers = {tag: number for number, tag in enumerate(self.tags, start=1)}
+        return [self._stored([(pieces[word], numbers[tag]) for word, tag in own]) for own in tagged]
+
+    def _tagged_words(self, text: str, field: str) -> Iterator[tuple[str, str]]:
+        """Give the words of an example with their tags; a token's tag continues in its words."""
+        if field == UNTAGGED:
+            yield from ((text[begin:end], self.tags[0]) for begin, end in find_words(text))
+            return
+        annotation = Annotation.from_field(field)
+        for (begin, end), tag in zip(annotation.tokens, annotation.learned, strict=True):
+            first, *rest = words_of(text[begin:end])
+            yield first, tag
+            yield from ((word, inner_tag(tag, annotation.scheme)) for word in rest)
+
+    def _stored(self, words: Sequence[tuple[list[int], int]]) -> tuple[list[int], ...]:
+        settings = self.recipe.text
+        asked, ids = _side_by_side(words)
+        if cut := {"head": head, "head-tail": head_tail}.get(settings.overlong):
+            most = settings.max_length - MARKS
+            asked, ids = cut(asked, most), cut(ids, most)
+        return [NOT_ASKED, *asked, NOT_ASKED], marked(ids)
+
+    def batch(
+        self,
+        store: Store,
+        numbers: NDArray[np.int64],
+        key: tuple[int, ...],
+        *,
+        progress: float = 0.0,
+    ) -> Batch:
+        if self.dropout is None and self.longest is not None:
+            return collate(store, numbers, filler=special.PAD)
+        rng = np.random.default_rng(list(key))
+        stored = ((asked.tolist(), ids.tolist()) for asked, ids in (store[int(n)] for n in numbers))
+        rows = [self._varied(asked, ids, rng) for asked, ids in stored]
+        return self.pad(rows)._replace(numbers=numbers)
+
+    def _varied(
+        self, asked: list[int], ids: list[int], rng: np.random.Generator
+    ) -> tuple[list[int], list[int]]:
+        """Draw a window of a row that is too long, and cut words anew where that is asked for."""
+        longest = self.recipe.text.max_length
+        if len(ids) > longest:
+            begin = 1 + int(rng.integers(len(ids) - longest + 1))
+            part = slice(begin, begin + longest - MARKS)
+            asked, ids = [NOT_ASKED, *asked[part], NOT_ASKED], marked(ids[part])
+        if self.dropout is None:
+            return asked, ids
+        firsts = [at for at, number in enumerate(asked) if number != NOT_ASKED]
+        words = [ids[begin:end] for begin, end in pairwise([*firsts, len(ids) - 1])]
+        anew = zip(self.dropout.resegment(words, rng), words, strict=True)
+        again = [(new or old, asked[at]) for (new, old), at in zip(anew, firsts, strict=True)]
+        recut, pieces = _side_by_side(again)
+        before = firsts[0] if firsts else len(ids) - 1
+        varied = [*asked[:before], *recut, NOT_ASKED], [*ids[:before], *pieces, special.SEP]
+        return varied if len(varied[1]) <= longest else (asked, ids)
+
+    def asked(self, text: str) -> Batch:
+        """Put a text as it is read when it is asked; its tags are not known."""
+        (row,) = to_rows(self.tokenizer, [text], [find_words(text)])
+        ids, most = marked(row.ids), self.recipe.text.max_length
+        if len(ids) > most:
+            raise UsageError(
+                f"a text must fit what the model reads at once. Got {len(ids)} tokens; it reads "
+                f"{most}.",
+                "Take a part of the text.",
+            )
+        return self.pad([([NOT_ASKED] * len(ids), ids)])
+
+    def loss(self, model: Tagger, batch: Batch) -> Loss:
+        """Sum over words."""
+        targets = batch.fields[0].ids - 1
+        asked = targets >= 0
+        smoothing = self.recipe.training.label_smoothing if model.training else 0.0
+        logits = self.states(model, batch)
+        return cross_entropy(logits[asked], targets[asked], smoothing=smoothing)
+
+    def states(self, model: Tagger, batch: Batch) -> Tensor:
+        ids, lengths = batch.fields[1]
+        return model(ids, lengths=lengths)
+
+    def _question(self, model: Tagger, inquiry: Inquiry) -> Question:
+        return tag_question(self, self.decoder, model, inquiry)
+
+    def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
+        """Count the tags of each word."""
+        annotated = ((text, Annotation.from_field(field)) for text, field in source())
+        return self.most_frequent.learn(
+            (text[begin:end], tag)
+            for text, annotation in annotated
+            for (begin, end), tag in zip(annotation.tokens, annotation.learned, strict=True)
+        )
+
+    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
+        self.most_frequent.load(parameters)
+
+    def measure(self, model: Tagger, examples: Sequence[Texts], *, quick: bool) -> Measured:
+        """Score the tags of the data's own tokens."""
+        gold = [Gold(text, Annotation.from_field(field)) for text, field in examples]
+        rows = to_rows(
+            self.tokenizer,
+            [one.text for one in gold],
+            [one.annotation.tokens for one in gold],
+        )
+        log_p = self._log_p(model, rows)
+        true = [[self.tags.index(tag) for tag in one.annotation.learned] for one in gold]
+        each = [own[range(len(tags)), tags] for own, tags in zip(log_p, true, strict=True)]
+        predicted = Predicted(
+            [[self.tags[n] for n in self.decoder.best(own)] for own in log_p],
+            [self.most_frequent(_token_texts(one)) for one in gold],
+            -float(np.concatenate(each).mean()),
+        )
+        return measure(gold, predicted)
+
+    def answer(
+        self, model: Tagger, texts: Sequence[str], *, quick: bool = False, cut: bool = False
+    ) -> list[Answered]:
+        """Find the spans of each text; a text of any length is read whole, in windows."""
+        tokens = [find_words(text) for text in texts]
+        rows = to_rows(self.tokenizer, texts, tokens)
+        answers = []
+        for text, places, log_p in zip(texts, tokens, self._log_p(model, rows), strict=True):
+            best = self.decoder.best(log_p)
+            chosen = log_p[range(len(best)), best]
+            tags = [self.tags[number] for number in best]
+            found = find_entities(text, places, tags, np.exp(chosen), self.decoder.scheme)
+            written = write_entities(text, found)
+            answers.append(Answered(written, float(chosen.sum()), 0, entities=tuple(found)))
+        return answers
+
+    def _log_p(self, model: Tagger, rows: Sequence[Row]) -> list[Numbers]:
+        """Return the log-probabilities of every token's tags."""
+        most = self.recipe.text.max_length - MARKS
+        logits = token_logits(model, rows, most=most, tags=len(self.tags))
+        return [own.double().log_softmax(dim=-1).numpy() for own in logits]
+
+
+def _side_by_side(words: Sequence[tuple[list[int], int]]) -> tuple[list[int], list[int]]:
+    """Put words after one another: what is asked of each piece, and the pieces."""
+    asked = [number for ids, tag in words for number in (tag, *[NOT_ASKED] * (len(ids) - 1))]
+    return asked, [id for ids, _ in words for id in ids]
+
+
+def _token_texts(one: Gold) -> list[str]:
+    return [one.text[begin:end] for begin, end in one.annotation.tokens]
