@@ -78,7 +78,7 @@ def toy(tables):
         sets |= {"model.width": 96, "model.feed_forward": 96, "model.depth": min(model["depth"], 2)}
         if "decoder_depth" in model:
             sets["model.decoder_depth"] = 2
-    if text.get("longest", 0) > 128:
+    if text.get("max_length", 0) > 128:
         sets["text.max_length"] = 128
     return [f"{name}={json.dumps(value)}" for name, value in sets.items()]
 
