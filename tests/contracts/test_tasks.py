@@ -77,6 +77,15 @@ def write_examples(kind, folder):
         file = folder / f"{kind}.txt"
         file.write_text("\n\n".join(f"{text()} {text()} {text()}" for _ in range(31)) + "\n")
         return file
+    if kind == "tagging":
+        file = folder / "tagging.conll"
+        tagged = (
+            f"{word} {rng.choice(['O', 'B-a'])}\n" for _ in range(31) for word in text().split()
+        )
+        file.write_text(
+            "".join(line + "\n" * (number % 7 == 6) for number, line in enumerate(tagged))
+        )
+        return file
     file = folder / f"{kind}.tsv"
     rows = [[text() for _ in range(task.texts)] for _ in range(31)]
     for number, row in enumerate(rows):

@@ -47,7 +47,7 @@ def test_a_text_may_be_no_longer_than_there_are_positions(folder, tmp_path):
 
 
 def test_what_was_never_measured_has_no_summary(folder, tmp_path):
-    with pytest.raises(UsageError, match="nothing was measured"):
+    with pytest.raises(UsageError, match="it has no scores"):
         _ = import_folder(folder, tmp_path / "run").summary
 
 

@@ -16,6 +16,7 @@ KNOWN = {line.path: line for line in lines(Recipe)}
 VALUES = {  # something else than the default, that nothing else refuses
     "data.apart": True,
     "data.labels": ["a", "b"],
+    "data.scores": True,
     "data.score_range": [0.0, 1.0],
     "text.dropout": 0.1,
     "model.decoder_depth": 3,
@@ -24,6 +25,7 @@ VALUES = {  # something else than the default, that nothing else refuses
     "model.copying": True,
     "model.bare": True,
     "model.head.norm": True,
+    "model.head.dropout": 0.3,
     "model.head.hops.hops": 3,
     "model.start.freeze": True,
     "model.start.lexicon": True,
@@ -77,6 +79,8 @@ def test_every_row_is_tried_here():
     left = {settings for settings, _ in rows - tried}
     assert left == {  # these need another setting to be told from the rest
         ("data.labelled",),
+        ("data.scores",),
+        ("model.head.dropout",),
         ("model.writes",),
         ("model.causal",),
         ("model.documents",),

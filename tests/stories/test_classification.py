@@ -89,10 +89,10 @@ def test_what_the_network_scores_alone_is_told_where_the_bag_has_a_say(home, tmp
         assert main(["explain", str(folder), "the song was lovely", "--json"]) == 0
         said = json.loads(capsys.readouterr().out)["notes"]
         assert sum("together with the bag of n-grams" in note for note in said) == notes
-    told = f"alone, accuracy: network {100 * alone['network']:.1f}%."
+    told = f"accuracy alone: network {100 * alone['network']:.1f}%."
     for page in ("README.md", "report.html"):
         assert told in (tmp_path / "new" / page).read_text()
-        assert "alone, accuracy" not in (home / "run" / page).read_text()
+        assert "accuracy alone" not in (home / "run" / page).read_text()
 
 
 def test_a_finished_run_can_be_asked_together_with_its_bag(home, said):

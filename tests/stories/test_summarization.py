@@ -178,11 +178,11 @@ def test_parallel_files_and_tables_are_read_too(fresh, said):
         (["model.copying=false", "training.coverage=0"], ("decoding.coverage", "copying")),
         (["text.overlong=windows"], ("text.overlong", "summarization")),
         (["model.start.lexicon=true"], ("lexicon", "summarization")),
-        (["decoding.method=greedy"], ("decoding.coverage", "beam")),
+        (["decoding.method=greedy"], ("decoding.beam", "no effect", "greedy")),
         (["decoding.min_length=10"], ("decoding.min_length", "9")),
         (["training.consistency=1.0"], ("training.consistency", "copying")),
         (["denoising.share=0.5"], ("denoising", "summarization")),
-        (["task=language-modelling"], ("model.copying", "language-modelling")),
+        (["task=language-modelling"], ("model.decoder_depth", "language-modelling")),
     ],
 )
 def test_settings_that_do_not_go_together_are_refused(fresh, sets, words, refused):

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from regard.ledger.entry import Seq
 from regard.ledger.load import Facts, Load
 from regard.recipe.recipe import Recipe
-from regard.tasks.kinds import task_class
+from regard.tasks.costs import cost_of
 
 
 def facts_of(recipe: Recipe, *, vocabulary: int | None = None) -> Facts:
     """Say what must be assumed of a recipe; ``vocabulary`` where the data has said how many."""
-    task = task_class(recipe)
+    task = cost_of(recipe)
     size, assumed = vocabulary or recipe.text.vocabulary, []
     if vocabulary is None:
         assumed.append(f"a vocabulary of text.vocabulary = {size:,} tokens (a run knows its own)")
@@ -27,7 +27,7 @@ def facts_of(recipe: Recipe, *, vocabulary: int | None = None) -> Facts:
 
 def told_lengths(recipe: Recipe, loads: Sequence[Load], source: str) -> tuple[str, ...]:
     """Say how long the texts of batches are, and where they are from; windows are as they are."""
-    task = task_class(recipe)
+    task = cost_of(recipe)
     if task.windows:
         return ()
     sides = [[load.seq for load in loads]]
@@ -43,7 +43,7 @@ def told_lengths(recipe: Recipe, loads: Sequence[Load], source: str) -> tuple[st
 def unread(recipe: Recipe, length: int | None, why: str) -> tuple[Facts, Load]:
     """Say what must be assumed of a recipe whose data is not read, and ``why`` it is not."""
     facts, load = facts_of(recipe), load_of(recipe, length)
-    if length or task_class(recipe).windows:
+    if length or cost_of(recipe).windows:
         return facts, load
     words = f"texts of {load.length} tokens, as {why}"
     return facts._replace(assumed=(*facts.assumed, words)), load
@@ -51,5 +51,5 @@ def unread(recipe: Recipe, length: int | None, why: str) -> tuple[Facts, Load]:
 
 def load_of(recipe: Recipe, length: int | None = None) -> Load:
     """Say what one shard of a step holds, of texts with ``length`` tokens."""
-    task = task_class(recipe)
+    task = cost_of(recipe)
     return task.typical_load(recipe, length or task.typical_length(recipe))

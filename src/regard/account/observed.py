@@ -12,6 +12,7 @@ from torch.utils.flop_counter import flop_registry
 
 from regard.ledger.load import Facts
 from regard.models.heads import LabelHead, TokenHead
+from regard.models.tagger import TagHead
 
 
 def observed(model: nn.Module, vocabulary: int) -> Facts:
@@ -20,7 +21,7 @@ def observed(model: nn.Module, vocabulary: int) -> Facts:
     for head in model.modules():
         if isinstance(head, TokenHead) and head.written is not None:
             written = len(head.written)
-        elif isinstance(head, LabelHead):
+        elif isinstance(head, LabelHead | TagHead):
             labels = head.to_logits.out_features
     return Facts(vocabulary, written, labels)
 

@@ -3,12 +3,12 @@
 from regard.ledger.entry import Entry, Ledger, again
 from regard.ledger.load import Facts, Load
 from regard.recipe.recipe import Recipe
-from regard.tasks.kinds import task_class
+from regard.tasks.costs import cost_of
 
 
 def ledger_of(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
     """Enter everything that one shard of a training step does."""
-    entries = task_class(recipe).ledger(recipe, facts, load)
+    entries = cost_of(recipe).ledger(recipe, facts, load)
     start = recipe.model.start
     if start.freeze and start.unfreeze_after is None and start.carry == "body":
         entries = [_frozen(entry) if entry.body else entry for entry in entries]

@@ -78,7 +78,6 @@ def settings_of(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         "biases": True,
         "scaled_embedding": False,
         "tied": config.get("tie_word_embeddings", True) is not False,
-        "writes": "all",
         "dropout": get.number("hidden_dropout_prob", 0.1),
         "mixer": {
             "kind": "attention",

@@ -32,8 +32,8 @@ WRITERS = (*ENCODER_DECODERS, "language-modelling")
 TOKEN_HEADS = (*WRITERS, "masked-pretraining")
 """Tasks whose model tells tokens."""
 LABELLERS = ("classification", "sentence-pair")
-TELLERS = (*LABELLERS, "tagging")
-"""Tasks whose answer is labels, of texts or of tokens."""
+CLASSIFIERS = (*LABELLERS, "tagging")
+"""Tasks that choose among labels, for a text or for each of its tokens."""
 OF_DOCUMENTS = ("document-pretraining", "document-vectors")
 """Tasks that learn from whole documents."""
 POOLED = (*LABELLERS, "document-pretraining", "retrieval")
@@ -56,10 +56,10 @@ class Effect(NamedTuple):
 EFFECTS = (
     Effect(("data.apart",), ("language-modelling",)),
     Effect(("data.labelled",), ("document-vectors",)),
-    Effect(("data.labels",), (*TELLERS, "document-vectors")),
+    Effect(("data.labels",), (*CLASSIFIERS, "document-vectors")),
     Effect(("data.scores",), (*LABELLERS, "document-vectors")),
     Effect(("data.score_range",), LABELLERS, given="data.scores"),
-    Effect(("text.dropout",), (*ENCODER_DECODERS, *TELLERS)),
+    Effect(("text.dropout",), (*ENCODER_DECODERS, *CLASSIFIERS)),
     Effect(("model.decoder_depth",), (*ENCODER_DECODERS, "masked-pretraining")),
     Effect(("model.writes",), WRITERS),
     Effect(("model.soft_cap", "model.head.bias", "model.head.transform"), TOKEN_HEADS),
@@ -74,7 +74,7 @@ EFFECTS = (
         values=("earlier", "both"),
     ),
     Effect(("model.head.pooling",), POOLED),
-    Effect(("model.head.dropout",), (*TELLERS, "document-pretraining")),
+    Effect(("model.head.dropout",), (*CLASSIFIERS, "document-pretraining")),
     Effect(("model.head.norm",), (*LABELLERS, "document-pretraining")),
     Effect(("model.head.hops",), LABELLERS, given="model.head.pooling", values=("hops",)),
     Effect(("model.embedding.ngram_min_count",), (*LABELLERS, *OF_DOCUMENTS)),
@@ -101,7 +101,7 @@ EFFECTS = (
     Effect(("denoising.span",), given="denoising.gaps", values=("spans",)),
     Effect(("retrieval",), ("retrieval",)),
     Effect(("retrieval.hard_from",), given="retrieval.hard_negatives"),
-    Effect(("training.label_smoothing",), (*WRITERS, *TELLERS)),
+    Effect(("training.label_smoothing",), (*WRITERS, *CLASSIFIERS)),
     Effect(("training.softmax",), ("language-modelling",)),
     Effect(("training.class_weights", "training.adversarial"), LABELLERS),
     Effect(("training.consistency",), (*ENCODER_DECODERS, *LABELLERS)),

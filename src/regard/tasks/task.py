@@ -23,9 +23,9 @@ from regard.data.store import Store
 from regard.data.stream import AnyStream, Stream
 from regard.device import device_of
 from regard.errors import DataError, UsageError
-from regard.ledger.entry import Ledger
-from regard.ledger.load import DOCUMENT, TYPICAL, Facts, Load
+from regard.ledger.load import Load
 from regard.recipe.recipe import Recipe
+from regard.tasks.cost import Cost
 from regard.tasks.losses import Loss
 from regard.tasks.question import AnsweredBatch, Inquiry, Question, TextAttention
 from regard.tasks.suggest.survey import Seen, survey
@@ -93,7 +93,7 @@ ModelT = TypeVar("ModelT", bound=nn.Module)
 """The model that a task trains and asks."""
 
 
-class Task(ABC, Generic[ModelT]):
+class Task(Cost, ABC, Generic[ModelT]):
     """What an answer is.
 
     Args:
@@ -110,19 +110,6 @@ class Task(ABC, Generic[ModelT]):
     """The metric that chooses the best model."""
     baseline: str
     """What the plain baseline is, in words that follow "the baseline is"."""
-    has_labels: ClassVar[bool] = False
-    """Whether the last field is a label or a score."""
-    writes: ClassVar[bool] = False
-    """Whether answers are written token by token."""
-    writes_target: ClassVar[bool] = False
-    """Whether a second text is written from the first, by an encoder and a decoder."""
-    continues_text: ClassVar[bool] = False
-    queries: ClassVar[bool] = False
-    """Whether queries are compared with documents."""
-    windows: ClassVar[bool] = False
-    """Whether windows of ``text.max_length`` tokens are read, whatever the texts are."""
-    long_texts: ClassVar[bool] = False
-    """Whether documents of any length are expected."""
     corpus_metric: ClassVar[bool] = False
     """Whether the metric is of all answers together (BLEU), not a mean over examples."""
     pruning_examples: ClassVar[int] = 400
@@ -189,40 +176,6 @@ class Task(ABC, Generic[ModelT]):
     def refusal(cls, recipe: Recipe, fields: Texts) -> tuple[str, str] | None:
         """Say what is wrong with an example that could be read, and the remedy; None if nothing."""
         return None
-
-    @classmethod
-    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-        """Enter what one shard of a training step computes and keeps, part by part."""
-        raise UsageError(
-            f'the account of task "{recipe.task}" is not written yet.',
-            "Ask for the account of another task.",
-        )
-
-    @classmethod
-    def typical_length(cls, recipe: Recipe) -> int:
-        """Return how long texts are expected to be, in tokens.
-
-        Windows are as long as they may be. Documents are what is read as such, and what is
-        expected to be too long to be read whole.
-        """
-        longest = recipe.text.max_length
-        if cls.windows:
-            return longest
-        documents = cls.long_texts or recipe.text.overlong in ("head-tail", "windows")
-        documents = documents or recipe.model.documents.read == "sentences"
-        return min(longest, DOCUMENT if documents else TYPICAL)
-
-    @classmethod
-    def answer_length(cls, recipe: Recipe, length: int) -> int:
-        """Return how long an answer to a text of ``length`` tokens is."""
-        return length
-
-    @classmethod
-    def typical_load(cls, recipe: Recipe, length: int) -> Load:
-        """Say what one shard of a step holds, of texts with ``length`` tokens."""
-        return Load(
-            rows_of_shard(recipe, length), length, written=cls.answer_length(recipe, length)
-        )
 
     @abstractmethod
     def load(self, batch: Batch) -> Load:
@@ -437,9 +390,3 @@ class Task(ABC, Generic[ModelT]):
         cut: bool = False,
     ) -> list[Answered]:
         """Answer each text; one that is too long is refused, or shortened if ``cut``."""
-
-
-def rows_of_shard(recipe: Recipe, length: int) -> int:
-    """Return how many texts of ``length`` tokens one shard of a step holds, at least one."""
-    rows = max(1, recipe.training.batch_tokens // length)
-    return max(1, rows // recipe.training.shards)

@@ -9,7 +9,7 @@ import pytest
 from regard.data.worlds.names import COUNTS, draw_names
 from regard.data.worlds.names import words as lists
 
-FIRST_HUNDRED = "36a9a8667ce297ce1b1fe05be5c4c97c5f78f76397933461b189508afa5f2e93"
+FIRST_HUNDRED = "2e8bbe2534117ec43527f03b631e1d2d828cd36be76b6757f5ae492aeda43ba0"
 SPLITS = ("train", "valid", "test")
 SOME = 1500
 

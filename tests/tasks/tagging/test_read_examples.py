@@ -312,6 +312,8 @@ def test_unknown_fields_and_formats_are_refused(tmp_path):
     assert fault.severity == "fatal" and "content" in fault.problem
     with pytest.raises(UsageError, match="csv"):
         found(tmp_path, "a.csv", "a,O\n", format="csv")
+    with pytest.raises(UsageError, match="groups"):
+        found(tmp_path, "a.conll", CONLL, group="film")
     (missing,) = records(DataSettings(train=("x",)), [str(tmp_path / "none.conll")], "train")
     assert missing.kind == "missing-file"
 

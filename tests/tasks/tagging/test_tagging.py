@@ -357,3 +357,13 @@ def test_a_text_too_long_to_be_explained_is_refused():
 def test_an_annotation_is_plain_json():
     found = json.loads(EXAMPLES[0][1])
     assert found["scheme"] == "IOB2" and found["tokens"][0] == [0, 4]
+
+
+def test_where_nothing_is_found_that_is_explained():
+    task = task_for()
+    model = model_of(task)
+    with torch.no_grad():
+        model.head.to_logits.bias[0] += 1000.0
+    question = task.question(model, "Nobody came")
+    assert question.answers == ("no span",) and question.probability([list(question.ids)]) > 0.99
+    assert task.answer(model, [" ", "Nobody came"])[0].text == ""

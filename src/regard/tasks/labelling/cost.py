@@ -1,14 +1,12 @@
-"""What a step of a labelled task costs, and which sentences a batch of documents has."""
+"""What a step of a labelled task costs."""
 
-from regard.data.batch import Padded
 from regard.ledger.blocks import body
 from regard.ledger.documents import hierarchy
-from regard.ledger.entry import Ledger, Seq
+from regard.ledger.entry import Ledger
 from regard.ledger.heads import label_head, label_logits
-from regard.ledger.load import Facts, Load, Sentences
-from regard.models.build.labels import MARKS
-from regard.models.han import side_by_side, unfold
+from regard.ledger.load import Facts, Load
 from regard.recipe.recipe import Recipe
+from regard.tasks.cost import Cost
 
 
 def labels(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
@@ -23,13 +21,11 @@ def labels(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
     ]
 
 
-def sentences_of(texts: Padded) -> Sentences:
-    """Take documents apart as :class:`regard.models.han.Han` does."""
-    unfolded = unfold(texts.ids, texts.lengths, marks=MARKS)
-    if not len(unfolded.ids):
-        return Sentences((Seq(0, 0),), ())
-    groups = [unfolded.lengths[rows] for rows in side_by_side(unfolded)]
-    return Sentences(
-        tuple(Seq(len(lengths), int(lengths.max())) for lengths in groups),
-        tuple(unfolded.place.bincount().tolist()),
-    )
+class LabelCost(Cost):
+    """A body and a head that tells labels."""
+
+    has_labels = True
+
+    @classmethod
+    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
+        return labels(recipe, facts, load)

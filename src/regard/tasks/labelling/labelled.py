@@ -22,8 +22,7 @@ from regard.data.store import Store
 from regard.data.stream import Stream
 from regard.device import device_of
 from regard.errors import UsageError
-from regard.ledger.entry import Ledger
-from regard.ledger.load import Facts, Load
+from regard.ledger.load import Load
 from regard.models.build.labels import classifier
 from regard.models.classifier import Classifier
 from regard.models.han import Han
@@ -31,12 +30,13 @@ from regard.models.ngram_filter import filter_ngrams
 from regard.recipe.recipe import Recipe
 from regard.tasks.baselines.ensemble import Answers, Ensemble
 from regard.tasks.baselines.labels import Seen
-from regard.tasks.labelling import cost
+from regard.tasks.labelling.cost import LabelCost
 from regard.tasks.labelling.forward_passes import passes_of
 from regard.tasks.labelling.label_set import completed, wrong_label
 from regard.tasks.labelling.labels import labels_from_recipe
 from regard.tasks.labelling.overlong import Fitted, drawn
 from regard.tasks.labelling.question import label_question, text_attention
+from regard.tasks.labelling.sentences import sentences_of
 from regard.tasks.losses import Loss
 from regard.tasks.question import Inquiry, Question, TextAttention
 from regard.tasks.task import Answered, Examples, Measured, Sample, Task, Texts
@@ -52,7 +52,7 @@ Tokens = tuple[list[int], ...]
 """The ids of an example's texts, without special ones."""
 
 
-class Labelled(Task[Reader]):
+class Labelled(LabelCost, Task[Reader]):
     """A task whose last field is a label, several labels or a score.
 
     Args:
@@ -65,7 +65,6 @@ class Labelled(Task[Reader]):
         "a bag of word n-grams with naive-Bayes-weighted logistic regression (Wang and Manning "
         "2012), learned from the same examples"
     )
-    has_labels = True
     cut_by: tuple[str, ...] = ()  # what else decides how texts are cut into ids
     trust: float
     """How much examples count for the baseline against the pull to zero."""
@@ -100,15 +99,11 @@ class Labelled(Task[Reader]):
         data = recipe.data
         return (str(data.score_range[0]) if data.score_range else data.labels[0],)
 
-    @classmethod
-    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-        return cost.labels(recipe, facts, load)
-
     def load(self, batch: Batch) -> Load:
         texts = batch.fields[1]  # a label stands first
         load = Load(*texts.ids.shape)
         by_sentences = self.recipe.model.documents.read == "sentences"
-        return load._replace(sentences=cost.sentences_of(texts)) if by_sentences else load
+        return load._replace(sentences=sentences_of(texts)) if by_sentences else load
 
     @classmethod
     def refusal(cls, recipe: Recipe, fields: Texts) -> tuple[str, str] | None:

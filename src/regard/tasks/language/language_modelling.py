@@ -23,15 +23,14 @@ from regard.data.store import Store
 from regard.data.windows import Windows, cut_windows, slide_windows
 from regard.device import device_of
 from regard.errors import DataError, UsageError
-from regard.ledger.entry import Ledger
-from regard.ledger.load import Facts, Load, distinct
+from regard.ledger.load import Load
 from regard.models.build.writing import language_model
 from regard.models.gpt import LanguageModel, apart
 from regard.models.heads import TokenHead
 from regard.recipe.model import AttentionSettings
 from regard.recipe.recipe import Recipe
-from regard.tasks.language import cost
 from regard.tasks.language.continuation import Continuation
+from regard.tasks.language.cost import LanguageModelCost
 from regard.tasks.language.ngrams import NgramModel, learn_ngrams
 from regard.tasks.language.question import continued_batch, ending_question
 from regard.tasks.losses import Loss, head_loss
@@ -49,7 +48,7 @@ ORDERS = {"characters": 6, "words": 3}
 """The longest run of tokens the n-gram baseline counts; 5 for pieces of words."""
 
 
-class LanguageModelling(Task[LanguageModel]):
+class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
     """What comes next, by a causal model.
 
     Args:
@@ -60,7 +59,7 @@ class LanguageModelling(Task[LanguageModel]):
 
     fields = texts = 1
     metric = "loss"
-    writes = windows = continues_text = True
+    continues_text = True
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
         super().__init__(recipe, tokenizer)
@@ -90,17 +89,6 @@ class LanguageModelling(Task[LanguageModel]):
             if there:
                 raise UsageError(f"{problem}.", f"Take {problem.split()[0]} out of the recipe.")
         return recipe
-
-    @classmethod
-    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-        return cost.language_model(recipe, facts, load)
-
-    @classmethod
-    def typical_load(cls, recipe: Recipe, length: int) -> Load:
-        load = super().typical_load(recipe, length)
-        if recipe.training.softmax == "full":
-            return load
-        return load._replace(told=distinct(recipe.text.vocabulary, load.rows * length))
 
     def load(self, batch: Batch) -> Load:
         ids = batch.fields[0].ids

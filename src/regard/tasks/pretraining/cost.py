@@ -6,6 +6,8 @@ from regard.ledger.heads import light_decoder, pair_head, replaced_head, token_h
 from regard.ledger.load import Facts, Load
 from regard.recipe.recipe import Recipe
 from regard.recipe.scaled_settings import generator_of, light_decoder_of
+from regard.tasks.cost import Cost, rows_of_shard
+from regard.tasks.labelling.cost import labels
 
 
 def masked_words(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
@@ -43,3 +45,34 @@ def masked_load(recipe: Recipe, rows: int, length: int) -> Load:
         forward = round(rows * settings.causal_share)
         asked = (rows - forward) * hidden + forward * (length - 1)
     return Load(rows, length, asked=asked, kept=length - hidden)
+
+
+class MaskedCost(Cost):
+    """Masked tokens in windows."""
+
+    windows = True
+
+    @classmethod
+    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
+        return masked_words(recipe, facts, load)
+
+    @classmethod
+    def typical_load(cls, recipe: Recipe, length: int) -> Load:
+        return masked_load(recipe, rows_of_shard(recipe, length), length)
+
+
+class DocumentCost(Cost):
+    """Words of a document from another part of it."""
+
+    long_texts = True
+
+    @classmethod
+    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
+        """Enter a classifier of documents: every word is a label of the text."""
+        return labels(recipe, facts._replace(labels=facts.vocabulary), load)
+
+
+class DocumentVectorsCost(Cost):
+    """Vectors of documents; their account is not written yet."""
+
+    long_texts = True

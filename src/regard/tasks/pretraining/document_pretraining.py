@@ -25,16 +25,14 @@ from regard.data.batch import Batch
 from regard.data.store import Store
 from regard.data.stream import Stream
 from regard.device import device_of
-from regard.ledger.entry import Ledger
-from regard.ledger.load import Facts, Load
+from regard.ledger.load import Load
 from regard.models.build.labels import classifier
 from regard.models.classifier import Classifier
 from regard.models.ngram_filter import filter_ngrams
 from regard.randomness import Purpose, derive_generator
-from regard.recipe.recipe import Recipe
-from regard.tasks.labelling.cost import labels
 from regard.tasks.labelling.overlong import Fitted, drawn
 from regard.tasks.losses import Loss
+from regard.tasks.pretraining.cost import DocumentCost
 from regard.tasks.pretraining.whole_documents import TOLD, WholeDocuments, closed
 from regard.tasks.task import Examples, Measured, Sample, Texts
 
@@ -52,7 +50,7 @@ class Parted(NamedTuple):
     other: list[int]
 
 
-class DocumentPretraining(WholeDocuments[Classifier]):
+class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
     """A body learns from whole documents.
 
     Args:
@@ -64,11 +62,6 @@ class DocumentPretraining(WholeDocuments[Classifier]):
     metric = "loss"
     baseline = "every word by how often it is written"
     frequencies: Float[Tensor, " token"] | None = None
-
-    @classmethod
-    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-        """Enter a classifier of documents: every word is a label of the text."""
-        return labels(recipe, facts._replace(labels=facts.vocabulary), load)
 
     def load(self, batch: Batch) -> Load:
         return Load(*batch.fields[0].ids.shape)

@@ -35,6 +35,7 @@ from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.classification import Classification
 from regard.tasks.labelling.labels import split
 from regard.tasks.losses import Loss
+from regard.tasks.pretraining.cost import DocumentVectorsCost
 from regard.tasks.pretraining.ngram_weights import Bundle, Worth, worth_learning
 from regard.tasks.pretraining.whole_documents import TOLD, WholeDocuments, closed
 from regard.tasks.task import Examples, Measured, Sample, Texts
@@ -48,7 +49,7 @@ LABELLED_AT_ONCE = 1024  # texts
 Rows = NDArray[np.int64]
 
 
-class DocumentVectorLearning(WholeDocuments[DocumentVectors]):
+class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors]):
     """Texts and runs of tokens find their places in one space.
 
     Args:

@@ -16,14 +16,13 @@ from regard.data.store import Store
 from regard.data.stream import AnyStream
 from regard.device import device_of
 from regard.errors import DataError
-from regard.ledger.entry import Ledger
-from regard.ledger.load import Facts, Load
+from regard.ledger.load import Load
 from regard.models.bert import Bert
 from regard.models.build.pretraining import pretraining_model
 from regard.randomness import Purpose, derive_generator
 from regard.recipe.recipe import Recipe
 from regard.tasks.losses import Loss
-from regard.tasks.pretraining import cost
+from regard.tasks.pretraining.cost import MaskedCost
 from regard.tasks.pretraining.fill_masks import encode_with_masks, fill, fitted
 from regard.tasks.pretraining.objectives import Autoencoder, Counts, Masked, Objective, Replaced
 from regard.tasks.pretraining.pair_baseline import PairBaseline, learn_pair_baseline
@@ -31,7 +30,7 @@ from regard.tasks.pretraining.question import mask_question
 from regard.tasks.pretraining.rows import Hiding, ask_masks, hide, rows_of
 from regard.tasks.pretraining.scores import baseline_scores, learn_frequencies, scores
 from regard.tasks.question import Inquiry, Question
-from regard.tasks.task import Answered, Examples, Measured, Sample, Task, rows_of_shard
+from regard.tasks.task import Answered, Examples, Measured, Sample, Task
 from regard.text import special
 from regard.text.sentences import split_sentences
 from regard.text.tokenizer import Tokenizer
@@ -49,7 +48,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
 }
 
 
-class MaskedPretraining(Task[nn.Module]):
+class MaskedPretraining(MaskedCost, Task[nn.Module]):
     """A body learns from plain text.
 
     Args:
@@ -59,7 +58,6 @@ class MaskedPretraining(Task[nn.Module]):
     """
 
     fields = texts = 1
-    windows = True
     metric = "masked_accuracy"
     baseline = "always the most frequent token"
 
@@ -77,14 +75,6 @@ class MaskedPretraining(Task[nn.Module]):
         self.frequencies: Tensor | None = None
         self.pair_baseline: PairBaseline | None = None
         self._corpora: dict[str, Corpus] = {}
-
-    @classmethod
-    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-        return cost.masked_words(recipe, facts, load)
-
-    @classmethod
-    def typical_load(cls, recipe: Recipe, length: int) -> Load:
-        return cost.masked_load(recipe, rows_of_shard(recipe, length), length)
 
     def load(self, batch: Batch) -> Load:
         (ids, lengths), hidden = batch.fields[0], batch.fields[1].ids >= 0

@@ -23,7 +23,6 @@ class WholeDocuments(Task[ModelT]):
     """
 
     fields = texts = 1
-    long_texts = True
 
     @property
     def longest(self) -> int | None:

@@ -3,9 +3,10 @@
 from regard.ledger.blocks import body
 from regard.ledger.entry import FLOAT, Entry, Ledger, Seq, again
 from regard.ledger.heads import label_head
-from regard.ledger.load import Facts, Load
+from regard.ledger.load import MARKS, Facts, Load
 from regard.recipe.model import ModelSettings
 from regard.recipe.recipe import Recipe
+from regard.tasks.cost import Cost, rows_of_shard
 
 
 def dual_encoder(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
@@ -31,3 +32,24 @@ def _weighted(facts: Facts, model: ModelSettings, seq: Seq, *, learns: bool) -> 
     macs, saved = seq.tokens * model.width, FLOAT * seq.tokens * model.width
     entry = Entry("pooling", facts.vocabulary, macs, saved=saved, body=False, learns=learns)
     return entry if learns else entry._replace(back=macs)
+
+
+class RetrievalCost(Cost):
+    """Queries and documents."""
+
+    queries = True
+
+    @classmethod
+    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
+        return dual_encoder(recipe, facts, load)
+
+    @classmethod
+    def typical_length(cls, recipe: Recipe) -> int:
+        return min(recipe.text.max_length, recipe.retrieval.document_length[1] + MARKS)
+
+    @classmethod
+    def typical_load(cls, recipe: Recipe, length: int) -> Load:
+        answers = 1 + recipe.retrieval.hard_negatives
+        rows = rows_of_shard(recipe, length * answers)
+        asking = Seq(rows, min(length, recipe.retrieval.query_length[1] + MARKS))
+        return Load(rows * answers, length, asking=asking)

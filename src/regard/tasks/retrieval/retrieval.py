@@ -22,8 +22,8 @@ from regard.data.record import Found, Record
 from regard.data.store import Store
 from regard.data.stream import Stream
 from regard.errors import DataError
-from regard.ledger.entry import Ledger, Seq
-from regard.ledger.load import Facts, Load
+from regard.ledger.entry import Seq
+from regard.ledger.load import Load
 from regard.models.bi_encoder import BiEncoder
 from regard.models.build.retrieval import bi_encoder
 from regard.recipe.recipe import Recipe
@@ -31,7 +31,7 @@ from regard.tasks.labelling.overlong import head, head_tail, windows
 from regard.tasks.losses import Loss
 from regard.tasks.retrieval.check import check
 from regard.tasks.retrieval.corpus import Corpus, folder_documents, learned_documents
-from regard.tasks.retrieval.cost import dual_encoder
+from regard.tasks.retrieval.cost import RetrievalCost
 from regard.tasks.retrieval.example import Tag, number_of
 from regard.tasks.retrieval.initialisation import begin
 from regard.tasks.retrieval.measurement import (
@@ -49,7 +49,7 @@ from regard.tasks.retrieval.pairs import LABELLED, TITLED, UNTITLED, Pairs, mark
 from regard.tasks.retrieval.read_examples import name_of, records
 from regard.tasks.suggest.retrieval import survey_documents
 from regard.tasks.suggest.survey import Seen
-from regard.tasks.task import Answered, Examples, Measured, Task, Texts, rows_of_shard
+from regard.tasks.task import Answered, Examples, Measured, Task, Texts
 from regard.tasks.vectors import read_rows
 from regard.text import special
 from regard.text.tokenizer import Tokenizer
@@ -72,7 +72,7 @@ class _Even:
         return np.full((len(numbers), 1), self.length)
 
 
-class Retrieval(Task[BiEncoder]):
+class Retrieval(RetrievalCost, Task[BiEncoder]):
     """Vectors of texts, for search and likeness.
 
     Args:
@@ -83,7 +83,6 @@ class Retrieval(Task[BiEncoder]):
 
     fields, texts = 3, 2
     metric = "ndcg@10"
-    queries = True
     baseline = "BM25, which compares words and learns nothing"
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
@@ -101,21 +100,6 @@ class Retrieval(Task[BiEncoder]):
     def synthetic_fields(cls, recipe: Recipe, number: int) -> Texts:
         """Return a document's name: by it a document is known to be no other's answer."""
         return (Tag("document", str(number), titled=True).written(),)
-
-    @classmethod
-    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-        return dual_encoder(recipe, facts, load)
-
-    @classmethod
-    def typical_length(cls, recipe: Recipe) -> int:
-        return min(recipe.text.max_length, recipe.retrieval.document_length[1] + MARKS)
-
-    @classmethod
-    def typical_load(cls, recipe: Recipe, length: int) -> Load:
-        answers = 1 + recipe.retrieval.hard_negatives
-        rows = rows_of_shard(recipe, length * answers)
-        asking = Seq(rows, min(length, recipe.retrieval.query_length[1] + MARKS))
-        return Load(rows * answers, length, asking=asking)
 
     def load(self, batch: Batch) -> Load:
         asking, answering = (Seq(*field.ids.shape) for field in batch.fields[:2])

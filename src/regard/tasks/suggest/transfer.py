@@ -44,6 +44,9 @@ def begun_from(choices: Choices, origin: Origin, seen: Seen) -> Choices:
         "text.tokenizer": "that run's own, as everything about pieces: its vectors know no other.",
         "model.width": "that run's own: what is carried over fits no other.",
     }
+    if origin.recipe.text.tokenizer != "bpe":
+        tables["text"].pop("dropout", None)
+        kept.pop("text.dropout", None)
     if tables["task"] in LABELLED:
         reasons |= _learn_on(tables, origin.recipe, seen)
     return Choices(tables, kept | reasons)

@@ -1,4 +1,4 @@
-"""What there is to explain about tags: for every span found, the log-probability of its tags.
+"""What there is to explain about tags: the log-probability of the tags of each span found.
 
 A word that is left out keeps its place and is read as [MASK]: the tags of the other words, and
 its own, are still asked for where they were.
@@ -19,7 +19,7 @@ from regard.tasks.question import Inquiry, Question, Row, group_words
 from regard.tasks.tagging.decode import Decoder
 from regard.tasks.tagging.example import find_words
 from regard.tasks.tagging.rows import to_rows
-from regard.tasks.tagging.schemes import read_spans
+from regard.tasks.tagging.schemes import OUTSIDE, Span, read_spans
 from regard.tasks.task import Task
 from regard.text import special
 
@@ -35,7 +35,10 @@ class TagQuestion(Question):
 
 
 def tag_question(task: Task[Any], decoder: Decoder, model: Tagger, inquiry: Inquiry) -> Question:
-    """Explain the tags of every span found in a text, or of those with one label."""
+    """Explain the tags of every span found in a text, or of those with one label.
+
+    Where none is found, the tags that say so are explained.
+    """
     text, tokenizer = inquiry.text, task.tokenizer
     batch = task.asked(text).to(device_of(model))
     row = batch.fields[1].ids[0].tolist()
@@ -48,14 +51,17 @@ def tag_question(task: Task[Any], decoder: Decoder, model: Tagger, inquiry: Inqu
         return task.states(model, asked)[:, firsts].log_softmax(dim=-1)
 
     with torch.inference_mode():
-        best = decoder.best(log_p([row])[0].double().cpu().numpy())
+        best = decoder.best(log_p([row])[0].cpu().double().numpy())
     spans = read_spans([decoder.tags[number] for number in best], decoder.scheme)
     chosen = [one for one in spans if inquiry.label in (None, one.label)]
+    names = [f"{text[tokens[s.begin][0] : tokens[s.end - 1][1]]}[{s.label}]" for s in chosen]
+    if not chosen and inquiry.label is None:
+        chosen, names = [Span(0, len(tokens), OUTSIDE)], ["no span"]
     if not chosen:
-        wanted = "a tagged word" if inquiry.label is None else f"a word tagged {inquiry.label}"
         raise UsageError(
-            f"an attribution needs {wanted} to explain. The model finds none in {text[:60]!r}.",
-            "Give a text in which it finds one, or show its attention: --reading weights.",
+            f"an attribution needs a word tagged {inquiry.label} to explain. The model finds none "
+            f"in {text[:60]!r}.",
+            "Leave --label out, or give another text.",
         )
 
     def score(rows: Sequence[Row]) -> Tensor:
@@ -72,7 +78,7 @@ def tag_question(task: Task[Any], decoder: Decoder, model: Tagger, inquiry: Inqu
         group_words(tokenizer, row, pieces=inquiry.pieces),
         score,
         lambda rows: score(rows).mean(dim=1).exp(),
-        tuple(f"{text[tokens[s.begin][0] : tokens[s.end - 1][1]]}[{s.label}]" for s in chosen),
+        tuple(names),
         "the log-probability of each span's tags",
         predicting,
         lambda: task.states(model, batch),

@@ -35,6 +35,11 @@ def records(data: DataSettings, files: Iterable[str], split: str) -> Iterator[Fo
             f'tagging reads columns, word|tag and JSON lines. Got data.format = "{data.format}".',
             'Leave data.format out, or set it to "jsonl" or "tsv".',
         )
+    if data.group:
+        raise UsageError(
+            f"tagging reads no column of groups. Got data.group = {data.group!r}.",
+            "Name files of their own in data.valid, and take data.group out.",
+        )
     for file in files:
         if file.startswith(WORLD):
             yield from _world(file, split)

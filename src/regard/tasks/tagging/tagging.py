@@ -17,19 +17,17 @@ from regard.data.record import Found
 from regard.data.store import Store
 from regard.data.stream import Stream
 from regard.errors import UsageError
-from regard.ledger.blocks import body as costs_of_body
-from regard.ledger.entry import Ledger
-from regard.ledger.heads import label_logits
-from regard.ledger.load import Facts, Load
+from regard.ledger.load import Load
 from regard.models.build.body import body
 from regard.models.parameters import draw_parameters
-from regard.models.tagger import Tagger
+from regard.models.tagger import Tagger, TagHead
 from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.overlong import Fitted, head, head_tail
 from regard.tasks.losses import Loss, cross_entropy
 from regard.tasks.question import Inquiry, Question
 from regard.tasks.suggest.survey import Seen
 from regard.tasks.tagging.check import check
+from regard.tasks.tagging.cost import TaggingCost
 from regard.tasks.tagging.decode import Decoder, Numbers
 from regard.tasks.tagging.entities import find_entities, write_entities
 from regard.tasks.tagging.example import Annotation, find_words, inner_tag, words_of
@@ -51,7 +49,7 @@ NOT_ASKED = 0
 """Stands in the store where no tag is asked for; tag n is kept as n + 1."""
 
 
-class Tagging(Task[Tagger]):
+class Tagging(TaggingCost, Task[Tagger]):
     """A tag for each token of a text.
 
     Args:
@@ -62,7 +60,6 @@ class Tagging(Task[Tagger]):
 
     fields, texts = 2, 1
     baseline = "the most frequent tag of each word in training; of unknown words, the commonest tag"
-    has_labels = True
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
         super().__init__(recipe, tokenizer)
@@ -88,13 +85,6 @@ class Tagging(Task[Tagger]):
     def synthetic_fields(cls, recipe: Recipe, number: int) -> Texts:
         """Leave it open which tags the words of a text have."""
         return (UNTAGGED,)
-
-    @classmethod
-    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-        """Enter a body, and one logit per tag for each of its states."""
-        model = recipe.model
-        tags = label_logits(model.ends_in, facts.labels, load.seq.tokens)
-        return [*costs_of_body(model, facts, load.seq, causal=bool(model.causal)), tags]
 
     def load(self, batch: Batch) -> Load:
         return Load(*batch.fields[1].ids.shape)
@@ -137,7 +127,8 @@ class Tagging(Task[Tagger]):
     def build(self) -> Tagger:
         settings = self.recipe.model
         trunk = body(settings, self.tokenizer.size, looks_ahead=not settings.causal)
-        model = Tagger(trunk, settings.ends_in, len(self.tags), dropout=settings.head.dropout)
+        head = TagHead(settings.ends_in, len(self.tags), dropout=settings.head.dropout)
+        model = Tagger(trunk, head)
         draw_parameters(model, width=settings.width, quiet=settings.zero_init)
         return model
 
@@ -150,14 +141,17 @@ class Tagging(Task[Tagger]):
 
     def _tagged_words(self, text: str, field: str) -> Iterator[tuple[str, str]]:
         """Give the words of an example with their tags; a token's tag continues in its words."""
-        if field == UNTAGGED:
-            yield from ((text[begin:end], self.tags[0]) for begin, end in find_words(text))
-            return
-        annotation = Annotation.from_field(field)
+        annotation = self._annotation(text, field)
         for (begin, end), tag in zip(annotation.tokens, annotation.learned, strict=True):
             first, *rest = words_of(text[begin:end])
             yield first, tag
             yield from ((word, inner_tag(tag, annotation.scheme)) for word in rest)
+
+    def _annotation(self, text: str, field: str) -> Annotation:
+        if field != UNTAGGED:
+            return Annotation.from_field(field)
+        tokens = tuple(find_words(text))
+        return Annotation(self.decoder.scheme, (self.tags[0],) * len(tokens), tokens)
 
     def _stored(self, words: Sequence[tuple[list[int], int]]) -> tuple[list[int], ...]:
         settings = self.recipe.text
@@ -231,7 +225,7 @@ class Tagging(Task[Tagger]):
 
     def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
         """Count the tags of each word."""
-        annotated = ((text, Annotation.from_field(field)) for text, field in source())
+        annotated = ((text, self._annotation(text, field)) for text, field in source())
         return self.most_frequent.learn(
             (text[begin:end], tag)
             for text, annotation in annotated
@@ -243,7 +237,7 @@ class Tagging(Task[Tagger]):
 
     def measure(self, model: Tagger, examples: Sequence[Texts], *, quick: bool) -> Measured:
         """Score the tags of the data's own tokens."""
-        gold = [Gold(text, Annotation.from_field(field)) for text, field in examples]
+        gold = [Gold(text, self._annotation(text, field)) for text, field in examples]
         rows = to_rows(
             self.tokenizer,
             [one.text for one in gold],
@@ -271,7 +265,7 @@ class Tagging(Task[Tagger]):
             chosen = log_p[range(len(best)), best]
             tags = [self.tags[number] for number in best]
             found = find_entities(text, places, tags, np.exp(chosen), self.decoder.scheme)
-            written = write_entities(text, found)
+            written = write_entities(text, found) if places else ""
             answers.append(Answered(written, float(chosen.sum()), 0, entities=tuple(found)))
         return answers
 

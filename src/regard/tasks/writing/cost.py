@@ -4,8 +4,9 @@ from regard.ledger.blocks import embedding, stack
 from regard.ledger.documents import pointer
 from regard.ledger.entry import FLOAT, Entry, Ledger, Seq
 from regard.ledger.heads import token_head
-from regard.ledger.load import Facts, Load
+from regard.ledger.load import TYPICAL, Facts, Load
 from regard.recipe.recipe import Recipe
+from regard.tasks.cost import Cost
 
 
 def encoder_decoder(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
@@ -26,3 +27,28 @@ def encoder_decoder(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
         *copying,
         *token_head(recipe, model, facts, load.asked or target.tokens),
     ]
+
+
+class WritingCost(Cost):
+    """An encoder-decoder."""
+
+    writes = writes_target = True
+
+    @classmethod
+    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
+        return encoder_decoder(recipe, facts, load)
+
+
+class DocumentWritingCost(WritingCost):
+    """An encoder-decoder that reads documents."""
+
+    long_texts = True
+
+
+class SummaryCost(DocumentWritingCost):
+    """An encoder-decoder that writes summaries."""
+
+    @classmethod
+    def answer_length(cls, recipe: Recipe, length: int) -> int:
+        """Return about a sentence: a summary is short."""
+        return min(length, TYPICAL)

@@ -24,6 +24,7 @@ from regard.recipe.recipe import Recipe
 from regard.tasks.pretraining.fill_masks import MASK, encode_with_masks
 from regard.tasks.pretraining.scores import learn_frequencies
 from regard.tasks.task import Examples, Measured, Sample, Texts
+from regard.tasks.writing.cost import DocumentWritingCost
 from regard.tasks.writing.documents import as_asked, as_read, folded
 from regard.tasks.writing.text_to_text import TextToText
 from regard.text import special
@@ -35,7 +36,7 @@ AT_ONCE = 1 << 12  # tokens
 SHOWN = 8  # documents written out
 
 
-class Denoising(TextToText):
+class Denoising(DocumentWritingCost, TextToText):
     """An encoder-decoder learns from plain documents.
 
     Args:
@@ -47,7 +48,6 @@ class Denoising(TextToText):
     fields = texts = 1
     metric = "loss"
     baseline = "every token by how often it is written"
-    long_texts = True
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
         super().__init__(recipe, tokenizer)

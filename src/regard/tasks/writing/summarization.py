@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from regard.ledger.load import TYPICAL
 from regard.models.transformer import Transformer
 from regard.recipe.recipe import Recipe
 from regard.tasks.task import Answered, Examples, Measured, Sample
 from regard.tasks.writing.copied import copied_words
+from regard.tasks.writing.cost import SummaryCost
 from regard.tasks.writing.documents import as_asked, as_read, folded
 from regard.tasks.writing.lead import choose_lead, lead, lead_words
 from regard.tasks.writing.novelty import novelty
@@ -20,7 +20,7 @@ SHOWN = 400  # characters of a document kept as a sample
 COPIED = 12  # answers of which it is said what was copied
 
 
-class Summarization(TextToText):
+class Summarization(SummaryCost, TextToText):
     """Summarization by an encoder-decoder; white space in documents and summaries is folded.
 
     Args:
@@ -31,7 +31,6 @@ class Summarization(TextToText):
 
     fields = texts = 2
     metric = "rougel"
-    long_texts = True
     pruning_examples = 32
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
@@ -47,11 +46,6 @@ class Summarization(TextToText):
             return recipe
         chosen = recipe.decoding.model_copy(update={"lead": choose_lead(source)})
         return recipe.model_copy(update={"decoding": chosen})
-
-    @classmethod
-    def answer_length(cls, recipe: Recipe, length: int) -> int:
-        """Return about a sentence: a summary is short."""
-        return min(length, TYPICAL)
 
     @property
     def encoded_by(self) -> tuple[str, ...]:

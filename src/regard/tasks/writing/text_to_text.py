@@ -16,8 +16,7 @@ from regard.decoding.sampling import Choice, sample
 from regard.decoding.search import greedy
 from regard.decoding.steps import Answer, Limits
 from regard.device import device_of
-from regard.ledger.entry import Ledger
-from regard.ledger.load import Facts, Load
+from regard.ledger.load import Load
 from regard.models.build.writing import transformer
 from regard.models.lexical_start import start_from_lexicon
 from regard.models.transformer import Transformer
@@ -26,7 +25,7 @@ from regard.recipe.recipe import Recipe
 from regard.tasks.losses import Loss
 from regard.tasks.question import AnsweredBatch, Inquiry, Question
 from regard.tasks.task import Answered, Task, Texts
-from regard.tasks.writing.cost import encoder_decoder
+from regard.tasks.writing.cost import WritingCost
 from regard.tasks.writing.pairs import copying_loss, states_of, writing_loss
 from regard.tasks.writing.question import answer_in_ids, writing_question
 from regard.text import special
@@ -38,7 +37,7 @@ ANSWERED_AT_ONCE = 64  # texts decoded side by side
 NEVER = (special.PAD, special.BEGIN, special.UNKNOWN, special.CLS, special.SEP, special.MASK)
 
 
-class TextToText(Task[Transformer]):
+class TextToText(WritingCost, Task[Transformer]):
     """One text in, another out, by an encoder-decoder.
 
     Args:
@@ -46,8 +45,6 @@ class TextToText(Task[Transformer]):
         tokenizer: One vocabulary for both sides.
 
     """
-
-    writes = writes_target = True
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
         super().__init__(recipe, tokenizer)
@@ -60,10 +57,6 @@ class TextToText(Task[Transformer]):
     @abstractmethod
     def fit(self, ids: list[int], most: int, *, cut: bool) -> list[int]:
         """Bring a source that is asked about to at most ``most`` ids, or refuse it."""
-
-    @classmethod
-    def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-        return encoder_decoder(recipe, facts, load)
 
     def load(self, batch: Batch) -> Load:
         source, target = batch.fields[:2]
