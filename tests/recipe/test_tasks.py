@@ -79,8 +79,6 @@ def test_every_row_is_tried_here():
     left = {settings for settings, _ in rows - tried}
     assert left == {  # these need another setting to be told from the rest
         ("data.labelled",),
-        ("data.scores",),
-        ("model.head.dropout",),
         ("model.writes",),
         ("model.causal",),
         ("model.documents",),

@@ -94,6 +94,8 @@ def token_logits(
 ) -> list[Float[Tensor, "token tag"]]:
     """Return the logits of every token of every row; ``most`` pieces are read at once."""
     model.eval()
+    if not rows:
+        return []
     flat = [(text, one) for text, row in enumerate(rows) for one in windows(len(row.ids), most)]
     flat.sort(key=lambda each: min(len(rows[each[0]].ids), most))
     lengths = np.array([min(len(rows[text].ids), most) + MARKS for text, _ in flat], dtype=np.int64)
