@@ -9,7 +9,7 @@ from regard.account.parameters import parameters
 from regard.models.build.labels import classifier
 from regard.models.build.pretraining import pretraining_model
 from regard.models.build.writing import language_model, transformer
-from regard.recipe.recipe import Recipe
+from regard.recipe.recipe import MAY_BE_IDLE, Recipe
 
 ATTENTION = some.fixed_dictionaries(
     {
@@ -75,7 +75,7 @@ def recipes(draw):
         objectives = ["masked", "replaced", *(["autoencoder"] if on_states else [])]
         told["task"] = "masked-pretraining"
         told["pretraining"] = {"objective": draw(some.sampled_from(objectives))}
-    return Recipe.model_validate(told)
+    return Recipe.model_validate(told, context={MAY_BE_IDLE: True})
 
 
 def built(recipe, facts):

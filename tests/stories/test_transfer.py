@@ -28,9 +28,9 @@ PRETRAIN = f"""
 task = "language-modelling"
 data = {{ train = "text.txt" }}
 text = {{ vocabulary = 300, max_length = 16 }}
-decoding = {{ method = "greedy", max_length = 5 }}
 {BODY}{TRAINING}"""
 MASKED = PRETRAIN.replace("language-modelling", "masked-pretraining")
+PRETRAIN = f'{PRETRAIN}[decoding]\nmethod = "greedy"\nmax_length = 5\n'
 CLASSIFY = f"""
 task = "classification"
 data = {{ train = "train.tsv", test = "test.tsv" }}
