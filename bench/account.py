@@ -24,7 +24,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from regard.account.memory import memory
-from regard.account.observed import Products, observed
+from regard.account.observed import FlopCounter, facts_of_model
 from regard.account.operations import operations
 from regard.account.parameters import count
 from regard.account.plan import ledger_of
@@ -71,7 +71,7 @@ def flops_of_a_step(stepper, state, batch):
     """Count every matrix product of one step on the reference path; in float64, LSTMs included."""
     model = state.model.double().train()
     has_taps = any(isinstance(part, Tap) for part in model.modules())
-    with listen(model) if has_taps else nullcontext(), Products() as products:
+    with listen(model) if has_taps else nullcontext(), FlopCounter() as products:
         stepper.task.loss(model, batch).smoothed.backward()
         for optimizer in state.optimizers:
             optimizer.step()
@@ -122,7 +122,8 @@ def typical_flops(recipe, facts, prepared):
         operations(recipe, ledger_of(recipe, facts, one)).step for one in batch_loads(prepared)
     ]
     step = operations(
-        recipe, ledger_of(recipe, predicted._replace(written=facts.written), load)
+        recipe,
+        ledger_of(recipe, predicted._replace(output_vocabulary=facts.output_vocabulary), load),
     ).step
     return step / statistics.mean(means)
 
@@ -133,7 +134,7 @@ def measure(name, chosen):
         source, prepared = on_the_data(recipe, Path(one))
         task = prepared.task
         stepper, state = build_training(task.recipe, prepared)
-        facts = observed(state.model, task.tokenizer.size)
+        facts = facts_of_model(state.model, task.tokenizer.size)
         begin = clock()
         other = load_predicted(recipe, Path(two))
         inspection = clock() - begin

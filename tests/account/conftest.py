@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from regard.account.observed import Products, observed
+from regard.account.observed import FlopCounter, facts_of_model
 from regard.ledger.load import Facts, Load
 from regard.recipe.load import load
 from regard.tasks.kinds import task_class
@@ -65,7 +65,7 @@ def stage_of(prepared):
     task = prepared.task
     stepper, state = build_training(task.recipe, prepared)
     batch = task.batch(stepper.store, stepper.stream[0], (1,))
-    facts = observed(state.model, task.tokenizer.size)
+    facts = facts_of_model(state.model, task.tokenizer.size)
     return Stage(stepper, state, batch, facts, task.load(batch))
 
 
@@ -89,4 +89,4 @@ def toy(tmp_path):
 @pytest.fixture
 def products():
     """Give a fresh counter of matrix products, as often as it is called."""
-    return Products
+    return FlopCounter

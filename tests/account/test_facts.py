@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from regard.account.facts import load_of, told_lengths, unread
+from regard.account.facts import assume_data, describe_lengths, load_of
 from regard.ledger.entry import Seq
-from regard.ledger.load import Load, Sentences, distinct
+from regard.ledger.load import Load, Sentences, expected_distinct
 from regard.recipe.load import load
 from regard.tasks.kinds import task_class
 
 
 @pytest.mark.parametrize(
-    ("name", "sets", "length", "written"),
+    ("name", "sets", "length", "target_length"),
     [
         ("scenes", [], 32, 32),
         ("sentence-pairs", [], 32, 32),
@@ -22,10 +22,10 @@ from regard.tasks.kinds import task_class
         ("shakespeare", ["text.max_length=67"], 67, 67),
     ],
 )
-def test_documents_are_long_and_summaries_short(name, sets, length, written):
+def test_documents_are_long_and_summaries_short(name, sets, length, target_length):
     recipe = load(name, sets)
     assert task_class(recipe).typical_length(recipe) == length
-    assert load_of(recipe).written == written
+    assert load_of(recipe).target_length == target_length
 
 
 def test_a_text_has_as_many_different_tokens_as_zipf_says():
@@ -34,11 +34,11 @@ def test_a_text_has_as_many_different_tokens_as_zipf_says():
     drawn = [
         len(np.unique(rng.choice(vocabulary, tokens, p=shares / shares.sum()))) for _ in range(300)
     ]
-    assert distinct(vocabulary, tokens) == pytest.approx(np.mean(drawn), abs=1.5)
-    assert distinct(vocabulary, 1) == 1
+    assert expected_distinct(vocabulary, tokens) == pytest.approx(np.mean(drawn), abs=1.5)
+    assert expected_distinct(vocabulary, 1) == 1
     step = load_of(load("reviews-language", ["training.batch_tokens=512", "text.max_length=64"]))
-    assert step.told == distinct(12000, 512)
-    assert load_of(load("shakespeare")).told == 0
+    assert step.sampled == expected_distinct(12000, 512)
+    assert load_of(load("shakespeare")).sampled == 0
 
 
 def test_wrong_answers_take_the_place_of_pairs():
@@ -47,11 +47,11 @@ def test_wrong_answers_take_the_place_of_pairs():
         "retrieval.document_length=[7,11]",
         "retrieval.query_length=[2,3]",
     ]
-    assert load_of(load("search", sets)) == Load(76, 13, asking=Seq(76, 5))
+    assert load_of(load("search", sets)) == Load(76, 13, queries=Seq(76, 5))
     pairs = load_of(load("search", [*sets, 'retrieval.pairs=["labelled"]']))
-    assert pairs == Load(76, 13, asking=Seq(76, 5))
+    assert pairs == Load(76, 13, queries=Seq(76, 5))
     wrong = ['retrieval.pairs=["labelled"]', "retrieval.hard_negatives=2"]
-    assert load_of(load("search", [*sets, *wrong])) == Load(75, 13, asking=Seq(25, 5))
+    assert load_of(load("search", [*sets, *wrong])) == Load(75, 13, queries=Seq(25, 5))
 
 
 @pytest.mark.parametrize(
@@ -64,25 +64,27 @@ def test_wrong_answers_take_the_place_of_pairs():
     ],
 )
 def test_every_side_has_its_mean_length_over_all_rows(name, said):
-    loads = [Load(7, 3, 19, asking=Seq(7, 1)), Load(3, 11, 17, asking=Seq(3, 2))]
-    assert list(told_lengths(load(name), loads, "both")) == said
+    loads = [Load(7, 3, 19, queries=Seq(7, 1)), Load(3, 11, 17, queries=Seq(3, 2))]
+    assert list(describe_lengths(load(name), loads, "both")) == said
 
 
-def test_a_length_that_is_told_is_not_assumed():
+def test_a_given_length_is_not_assumed():
     recipe = load("reviews-scratch")
-    facts, assumed = unread(recipe, None, "it rains")
-    assert facts.assumed[-1] == "texts of 256 tokens, as it rains"
+    facts, assumed = assume_data(recipe, None, "it rains")
+    assert facts.assumed[-1] == "texts of 256 tokens, since it rains"
     assert assumed == load_of(recipe)
-    facts, told = unread(recipe, 83, "it rains")
+    facts, found = assume_data(recipe, 83, "it rains")
     assert not any("83" in words or "rains" in words for words in facts.assumed)
-    assert told == load_of(recipe, 83)
-    assert not any("128" in words for words in unread(load("shakespeare"), None, "")[0].assumed)
+    assert found == load_of(recipe, 83)
+    assert not any(
+        "128" in words for words in assume_data(load("shakespeare"), None, "")[0].assumed
+    )
 
 
 def test_a_part_of_a_load_has_some_of_everything():
     sentences = Sentences((Seq(26, 5), Seq(1, 13)), (13, 13, 1))
-    whole = Load(13, 29, written=31, asked=47, asking=Seq(7, 3), sentences=sentences)
+    whole = Load(13, 29, target_length=31, targets=47, queries=Seq(7, 3), sentences=sentences)
     parts = Sentences((Seq(8, 5), Seq(1, 13)), (4, 4, 1))
-    assert whole.parted(3) == Load(4, 29, 31, asked=15, asking=Seq(2, 3), sentences=parts)
-    assert Load(13, 29).parted(3) == Load(4, 29)
-    assert sentences.table == Seq(27, 13)
+    assert whole.split(3) == Load(4, 29, 31, targets=15, queries=Seq(2, 3), sentences=parts)
+    assert Load(13, 29).split(3) == Load(4, 29)
+    assert sentences.padded == Seq(27, 13)

@@ -12,7 +12,7 @@ from regard.account.forensics import (
     audit_lab,
     audit_table_3,
     common_vocabulary,
-    explain,
+    explain_total,
     without_tokens,
 )
 from regard.account.parameters import parameters
@@ -37,7 +37,7 @@ def test_the_base_model_is_what_the_recipe_counts():
     ],
 )
 def test_every_choice_has_its_total(choices, total):
-    found = explain(Published(total), BASE, vocabulary=37_000)
+    found = explain_total(Published(total), BASE, vocabulary=37_000)
     assert found[0].choices == choices
     assert found[0].total == total
     assert found[0].explains(Published(total))
@@ -92,7 +92,7 @@ def test_recipes_of_the_papers_count_what_was_published(name, part, published):
 
 def test_learned_positions_explain_gpt2():
     shape = Shape(768, 12, 3072, 12)
-    found = explain(Published(124_439_808), shape, vocabulary=50_257, positions=1024)
+    found = explain_total(Published(124_439_808), shape, vocabulary=50_257, positions=1024)
     assert found[0].choices == Choices(1, True, True, 1024)
     assert found[0].explains(Published(124_439_808))
 
@@ -107,4 +107,4 @@ def test_learned_positions_explain_gpt2():
 )
 def test_shapes_that_are_none_are_refused(published, shape):
     with pytest.raises(UsageError):
-        explain(published, shape)
+        explain_total(published, shape)

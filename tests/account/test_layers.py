@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from torch import nn
 
-from regard.account.layers import Size, crossovers, curves, side_by_side
+from regard.account.layers import Size, compare_layers, crossovers, curves
 from regard.errors import UsageError
 from regard.layers.attention import Attention
 from regard.layers.convolution import Convolution
@@ -15,7 +15,7 @@ N, D, K, R = 29, 12, 3, 7
 
 
 def cost(name, size):
-    return next(one for one in side_by_side(size) if one.name == name)
+    return next(one for one in compare_layers(size) if one.name == name)
 
 
 def half_the_flops(products, module, *inputs, **named):
@@ -118,5 +118,5 @@ def test_curves_are_the_table_at_every_length():
 
 @pytest.mark.parametrize("size", [Size(0, 8), Size(8, 0), Size(8, 8, 1), Size(8, 8, 3, 1)])
 def test_sizes_that_mean_nothing_are_refused(size):
-    with pytest.raises(UsageError, match="or more"):
-        side_by_side(size)
+    with pytest.raises(UsageError, match="must be at least"):
+        compare_layers(size)

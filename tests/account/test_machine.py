@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from regard.account import limits, machine
-from regard.account.machine import look
+from regard.account.machine import inspect_machine
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_the_speed_is_counted_in_operations(monkeypatch):
 
 def test_advice_follows_from_what_was_found(tmp_path, monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    found = look(tmp_path, seconds=0.0)
+    found = inspect_machine(tmp_path, seconds=0.0)
     calm = found._replace(
         cores=3, threads=3, memory_free=2**40, disk_free=2**40, encoding="utf-8", advice=[]
     )

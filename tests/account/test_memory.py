@@ -4,7 +4,7 @@ import pytest
 from torch.profiler import ProfilerActivity, profile
 
 from regard.account.facts import facts_of, load_of
-from regard.account.fit import fit, gib, needed
+from regard.account.fit import fit, format_bytes, required_memory
 from regard.account.memory import memory
 from regard.account.plan import ledger_of
 from regard.ledger.load import Facts, Load
@@ -14,7 +14,7 @@ WITHIN = 0.1
 
 
 def most_alive(take):
-    """Bytes of tensors at the fullest moment, from the allocator's own events."""
+    """Return the peak of tensor bytes, from the allocator's own events."""
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as recorded:
         kept = take()
     found = recorded.profiler.kineto_results.events()
@@ -87,7 +87,7 @@ def predicted_and_measured(recipe, put_on):
 
 
 def entries_of(recipe, rows=5):
-    return ledger_of(recipe, facts_of(recipe), Load(rows, 7, written=7))
+    return ledger_of(recipe, facts_of(recipe), Load(rows, 7, target_length=7))
 
 
 @pytest.mark.parametrize(
@@ -132,39 +132,39 @@ def test_activations_grow_with_rows_and_nothing_else_does(toy):
 def test_what_fits_is_said_to_fit_and_what_does_not_gets_a_way_out(toy):
     recipe = toy("translation", "training.batch_tokens=100000")
     facts = facts_of(recipe)
-    needs = needed(recipe, facts, load_of(recipe))
+    needs = required_memory(recipe, facts, load_of(recipe))
     assert fit(recipe, facts, load_of(recipe), needs).fits
     assert fit(recipe, facts, load_of(recipe), None).fits is None
     tight = fit(recipe, facts, load_of(recipe), needs - 1)
     assert not tight.fits
-    assert "--set training.shards=2" in tight.told()
+    assert "--set training.shards=2" in tight.describe()
 
 
 def test_every_proposal_keeps_its_word(toy):
     recipe = toy("translation", "training.batch_tokens=3000000", "model.width=1024")
     facts = facts_of(recipe)
     for free in (2 * 2**30, 2**30, 620 * 2**20):
-        told = fit(recipe, facts, load_of(recipe), free)
-        assert not told.fits
-        sets = [word for word in told.proposal.split() if "=" in word]
+        found = fit(recipe, facts, load_of(recipe), free)
+        assert not found.fits
+        sets = [word for word in found.proposal.split() if "=" in word]
         mended = toy("translation", "training.batch_tokens=3000000", "model.width=1024", *sets)
-        assert needed(mended, facts, load_of(mended)) <= free
+        assert required_memory(mended, facts, load_of(mended)) <= free
 
 
 def test_nothing_is_proposed_where_nothing_helps(toy):
     recipe = toy("translation")
-    told = fit(recipe, facts_of(recipe), load_of(recipe), 1000)
-    assert "more memory" in told.told()
+    found = fit(recipe, facts_of(recipe), load_of(recipe), 1000)
+    assert "more memory" in found.describe()
 
 
 def test_sizes_are_written_for_people():
-    assert [gib(n) for n in (3 * 2**30, 5 * 2**20, 2048)] == ["3.0 GiB", "5 MiB", "2 KiB"]
+    assert [format_bytes(n) for n in (3 * 2**30, 5 * 2**20, 2048)] == ["3.0 GiB", "5 MiB", "2 KiB"]
 
 
 def test_facts_of_a_recipe_say_what_was_assumed(toy):
-    told = facts_of(toy("classification"))
-    assert told.labels == 2
-    assert any("two labels" in words for words in told.assumed)
+    found = facts_of(toy("classification"))
+    assert found.labels == 2
+    assert any("two labels" in words for words in found.assumed)
     named = facts_of(toy("classification", 'data.labels=["a","b","c"]'))
     assert named == Facts(293, 293, 3, named.assumed)
     assert facts_of(toy("sentence-pair", "data.scores=true")).labels == 1

@@ -1,14 +1,14 @@
 """What a model settles is read off it, and its card says what it costs."""
 
-from regard.account.observed import observed
+from regard.account.observed import facts_of_model
 from regard.account.summary import account
 from regard.report.card import _cost
 
 
 def test_what_is_never_seen_cannot_be_written_and_costs_nothing(toy, staged):
     stage = staged(toy("translation"), vocabulary=293)
-    facts = observed(stage.model, 293)
-    assert facts.written == len(stage.model.head.written) <= 293
+    facts = facts_of_model(stage.model, 293)
+    assert facts.output_vocabulary == len(stage.model.head.written) <= 293
     assert account(stage.recipe, facts).parameters.total == sum(
         p.numel() for p in stage.model.parameters()
     )
@@ -16,7 +16,7 @@ def test_what_is_never_seen_cannot_be_written_and_costs_nothing(toy, staged):
 
 def test_labels_are_those_of_the_head(toy, staged):
     stage = staged(toy("classification", 'data.labels=["a","b","c","d","e"]'))
-    assert observed(stage.model, 293).labels == 5
+    assert facts_of_model(stage.model, 293).labels == 5
 
 
 def test_a_card_has_every_part_and_their_sum(toy):

@@ -125,8 +125,8 @@ def test_they_do_so_for_uneven_sentences(toy, staged_on_documents, products, set
     stage = staged_on_documents(toy("classification", *more))
     sentences = stage.load.sentences
     assert len(sentences.groups) > 1
-    assert sentences.table.tokens > sum(group.tokens for group in sentences.groups)
-    assert len(set(sentences.places)) > 1
+    assert sentences.padded.tokens > sum(group.tokens for group in sentences.groups)
+    assert len(set(sentences.counts)) > 1
     held_against(stage, products)
 
 
@@ -164,7 +164,7 @@ def test_shards_take_as_many_passes_and_one_move(toy):
 def load_of_rows(rows):
     from regard.ledger.load import Load
 
-    return Load(rows, 7, written=5)
+    return Load(rows, 7, target_length=5)
 
 
 def test_the_share_of_scores_grows_with_length_as_its_formula_says(toy):
@@ -173,7 +173,7 @@ def test_the_share_of_scores_grows_with_length_as_its_formula_says(toy):
     shares = attention_shares(recipe, facts, [11, 1013])
     for length, share in shares.items():
         looks = 2 * length * width * depth
-        rest = depth * (4 * width**2 + 2 * width * inner) + facts.written * width
+        rest = depth * (4 * width**2 + 2 * width * inner) + facts.output_vocabulary * width
         assert share == pytest.approx(looks / (looks + rest))
 
 

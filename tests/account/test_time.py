@@ -1,14 +1,14 @@
 import pytest
 
-from regard.account.time import Pace, as_json, extrapolated, forecast, told
+from regard.account.time import Pace, as_json, extrapolate, forecast, format_duration
 
 PACE = Pace(step=0.5, tokens=200.0, how="steps taken here")
 
 
 def test_a_deep_model_costs_what_more_blocks_cost():
-    assert extrapolated(3.0, 5.0, 1) == 3.0
-    assert extrapolated(3.0, 5.0, 7) == 15.0
-    assert extrapolated(3.0, 2.9, 7) == 3.0  # a block never costs less than nothing
+    assert extrapolate(3.0, 5.0, 1) == 3.0
+    assert extrapolate(3.0, 5.0, 7) == 15.0
+    assert extrapolate(3.0, 2.9, 7) == 3.0  # a block never costs less than nothing
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_scripts_get_rate_and_budget():
     ],
 )
 def test_time_is_told_as_people_do(seconds, words):
-    assert told(float(seconds)) == words
+    assert format_duration(float(seconds)) == words

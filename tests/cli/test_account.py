@@ -57,7 +57,7 @@ def test_people_see_shares_and_whether_it_fits(capsys):
     assert "1,043,968 parameters" in shown
     assert "█" in shown
     assert "fits:" in shown
-    assert "assumed: a vocabulary" in shown
+    assert "assumed: text.vocabulary" in shown
 
 
 def test_layers_stand_side_by_side(capsys):
@@ -94,10 +94,10 @@ def test_a_published_total_is_explained(capsys):
         (["nowhere"], "neither a file nor a shipped recipe"),
         (["scenes", "--length", "0"], "--length"),
         (["scenes", "--set", "model.width=7"], "divide"),
-        (["layers", "--kernel", "1"], "kernel of 2 or more"),
+        (["layers", "--kernel", "1"], "--kernel must be at least 2"),
         (["audit", "many"], "a total is a number"),
         (["audit", "65M", "--shape", "hedas=8"], "--shape takes names"),
-        (["audit", "65M", "--width", "500"], "heads share the width"),
+        (["audit", "65M", "--width", "500"], "heads must divide width"),
     ],
 )
 def test_a_wrong_call_is_two_lines(capsys, words, said):
@@ -172,13 +172,13 @@ def test_lengths_are_those_of_the_first_texts(capsys):
 def test_where_there_is_no_data_it_says_so(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert (
-        "texts of 256 tokens, as the data is not there"
+        "texts of 256 tokens, since the data is not there"
         in (told(capsys, "reviews-scratch", "--no-time")["assumed"])
     )
     (tmp_path / "broken.jsonl").write_text("{")
     broken = ["--set", 'data.train=["broken.jsonl"]']
     assert (
-        "texts of 256 tokens, as the data cannot be read"
+        "texts of 256 tokens, since the data cannot be read"
         in (told(capsys, "reviews-scratch", "--no-time", *broken)["assumed"])
     )
     assert told(capsys, "gpt2", "--no-time")["length"] == 1024

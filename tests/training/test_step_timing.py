@@ -98,7 +98,7 @@ def test_the_first_few_steps_represent_all_of_an_epoch():
 
 
 def test_a_typical_batch_is_the_one_nearest_to_the_mean(recipe):
-    loads = [Load(rows, 11, written=11) for rows in (2, 3, 5, 29)]
+    loads = [Load(rows, 11, target_length=11) for rows in (2, 3, 5, 29)]
     assert typical_load(recipe, facts_of(recipe), loads) == loads[2]
 
 
@@ -111,7 +111,7 @@ def test_the_first_texts_say_how_long_both_sides_are(paired):
     assert told.startswith("lengths as in all 60 texts of the data: ")
     read, written = (int(word) for word in told.split(": ")[1].split() if word.isdecimal())
     assert read < written
-    assert found.load.written > found.load.length - 7
+    assert found.load.target_length > found.load.length - 7
 
 
 def test_all_of_the_data_says_the_same_as_its_first_texts_if_they_are_all(paired):
@@ -119,6 +119,6 @@ def test_all_of_the_data_says_the_same_as_its_first_texts_if_they_are_all(paired
     assert looked.pace is None
     assert looked.load == read.load
     assert looked.facts.vocabulary == read.facts.vocabulary
-    assert read.facts.written <= read.facts.vocabulary
+    assert read.facts.output_vocabulary <= read.facts.vocabulary
     assert read.pace.steps_per_epoch > 1
     assert read.recipe.task == "translation"

@@ -1,10 +1,10 @@
-"""Parameter forensics: which choices explain a published number of parameters.
+"""Parameter forensics: the choices that explain a published number of parameters.
 
     total = tables·V·d + blocks(d, N, f, h, d_k, d_v, biases, final norms) + positions·d
 
-Papers round their totals and leave out what they count: whether reading, writing and the softmax
-share one table, whether projections have biases, how many tokens there are. Each choice implies a
-range of vocabularies; a choice explains the total if the published vocabulary lies in it.
+Papers round their totals and do not say what they count: whether the two embeddings and the softmax
+share a table, whether projections have biases, the vocabulary size. Each choice implies a range of
+vocabulary sizes; a choice explains the total if the published size lies in it.
 """
 
 from itertools import product
@@ -14,7 +14,7 @@ from regard.errors import UsageError
 
 
 class Shape(NamedTuple):
-    """A Transformer as papers describe it."""
+    """The shape of a Transformer as papers print it."""
 
     width: int
     depth: int
@@ -23,103 +23,103 @@ class Shape(NamedTuple):
     decoder_depth: int = 0
     """0 for a model without a decoder."""
     key: int | None = None
-    """Size of one head's queries and keys; width / heads where left out."""
+    """Features of a head's queries and keys; by default width / heads."""
     value: int | None = None
 
 
 class Choices(NamedTuple):
-    """What papers leave out."""
+    """What papers do not print."""
 
     tables: int = 1
-    """How many tables of tokens there are: 1 shared by all, or one each."""
+    """Token tables: 1 shared by all, or one each."""
     attention_biases: bool = False
     final_norms: bool = False
-    """Whether each stack ends in a norm, as pre-norm ones do."""
+    """Whether each stack ends in a norm, as in pre-norm models."""
     positions: int = 0
-    """Learned positions; 0 for waves."""
+    """Learned positions; 0 for sinusoidal ones."""
 
-    def told(self) -> str:
-        """Say the choices in words."""
+    def describe(self) -> str:
+        """Describe the choices in words."""
         tables = {1: "one shared table", 2: "two tables", 3: "three tables"}[self.tables]
         biases = "attention biases" if self.attention_biases else "no attention biases"
         norms = ", final norms" if self.final_norms else ""
-        places = f", {self.positions:,} learned positions" if self.positions else ""
-        return f"{tables}, {biases}{norms}{places}"
+        positions = f", {self.positions:,} learned positions" if self.positions else ""
+        return f"{tables}, {biases}{norms}{positions}"
 
 
 class Published(NamedTuple):
-    """A total as it was printed: 65M stands for anything that rounds to it."""
+    """A printed total: 65M is any number that rounds to it."""
 
     total: int
     rounded_to: int = 1
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The least and the greatest total that would be printed so."""
+        """The smallest and the largest total that round to it."""
         half = self.rounded_to / 2 if self.rounded_to > 1 else 0.0
         return self.total - half, self.total + half
 
 
-class Explanation(NamedTuple):
-    """What a set of choices makes of a published total."""
+class TotalExplanation(NamedTuple):
+    """A published total under a set of choices."""
 
     choices: Choices
     without_tokens: int
-    """Parameters beside the tables of tokens."""
+    """Parameters without token tables."""
     total: int | None
-    """The total at the published vocabulary, where there is one."""
+    """The total at the published vocabulary size, if one is published."""
     vocabulary: tuple[int, int]
-    """The least and the greatest vocabulary that would be printed as published; empty if the first
-    is above the second."""
+    """The smallest and the largest vocabulary size that give the published total; none if the
+    first is above the second."""
 
     def explains(self, published: Published) -> bool:
-        """Say whether the published vocabulary gives the published total."""
+        """Return whether the published vocabulary size gives the published total."""
         low, high = published.bounds
         return self.total is not None and low <= self.total <= high
 
 
 def without_tokens(shape: Shape, choices: Choices) -> int:
-    """Count everything but the tables of tokens."""
+    """Count the parameters without token tables."""
     d, f = shape.width, shape.feed_forward
     key = shape.key or d // shape.heads
     value = shape.value or d // shape.heads
-    looks = 2 * d * shape.heads * key + 2 * d * shape.heads * value
+    attention = 2 * d * shape.heads * key + 2 * d * shape.heads * value
     if choices.attention_biases:
-        looks += 2 * shape.heads * key + shape.heads * value + d
-    thinks = 2 * d * f + f + d
+        attention += 2 * shape.heads * key + shape.heads * value + d
+    feed_forward = 2 * d * f + f + d
     norm = 2 * d
-    reads = shape.depth * (looks + thinks + 2 * norm)
-    writes = shape.decoder_depth * (2 * looks + thinks + 3 * norm)
+    encoder = shape.depth * (attention + feed_forward + 2 * norm)
+    decoder = shape.decoder_depth * (2 * attention + feed_forward + 3 * norm)
     stacks = 2 if shape.decoder_depth else 1
-    return reads + writes + norm * stacks * choices.final_norms + choices.positions * d
+    return encoder + decoder + norm * stacks * choices.final_norms + choices.positions * d
 
 
-def explain(
+def explain_total(
     published: Published, shape: Shape, *, vocabulary: int | None = None, positions: int = 0
-) -> list[Explanation]:
-    """Try every set of choices; those that explain the total come first, then the nearest."""
+) -> list[TotalExplanation]:
+    """Try every set of choices; return those that explain the total first, then the nearest."""
     _refuse(published, shape)
     tables = (1, 2, 3) if shape.decoder_depth else (1, 2)
-    places = (0, positions) if positions else (0,)
+    learned = (0, positions) if positions else (0,)
     found = [
-        _explained(published, shape, Choices(*chosen), vocabulary)
-        for chosen in product(tables, (False, True), (False, True), places)
+        _apply(published, shape, Choices(*chosen), vocabulary)
+        for chosen in product(tables, (False, True), (False, True), learned)
     ]
     return sorted(found, key=lambda each: _distance(each, published))
 
 
-def _explained(
+def _apply(
     published: Published, shape: Shape, choices: Choices, vocabulary: int | None
-) -> Explanation:
+) -> TotalExplanation:
     rest = without_tokens(shape, choices)
     row = choices.tables * shape.width
     low, high = published.bounds
     span = (max(0, -int((rest - low) // row)), int((high - rest) // row))
     total = None if vocabulary is None else rest + row * vocabulary
-    return Explanation(choices, rest, total, span)
+    return TotalExplanation(choices, rest, total, span)
 
 
-def _distance(found: Explanation, published: Published) -> float:
+def _distance(found: TotalExplanation, published: Published) -> float:
     if found.total is not None:
         return float(abs(found.total - published.total))
     low, high = found.vocabulary
@@ -129,16 +129,16 @@ def _distance(found: Explanation, published: Published) -> float:
 def _refuse(published: Published, shape: Shape) -> None:
     if published.total < 1 or min(shape[:4]) < 1 or shape.decoder_depth < 0:
         raise UsageError(
-            "a total, a width, a depth, an inner width and heads are above zero. Got "
+            "total, width, depth, feed_forward and heads must be above zero. Got "
             f"{published.total:,}, {shape.width}, {shape.depth}, {shape.feed_forward} and "
             f"{shape.heads}.",
             "Give them as the paper prints them.",
         )
     if shape.key is None and shape.width % shape.heads:
         raise UsageError(
-            f"heads share the width evenly unless --key says their size. {shape.heads} does not "
-            f"divide {shape.width}.",
-            "Give --key and --value, or other heads.",
+            f"heads must divide width where key is not given. Got heads={shape.heads}, "
+            f"width={shape.width}.",
+            "Give --shape heads=...,key=...,value=..., or other heads.",
         )
 
 
@@ -165,14 +165,14 @@ SHARED = 37_000
 
 
 class AuditRow(NamedTuple):
-    """One row of table 3, counted again."""
+    """A row of table 3 with its count."""
 
     name: str
     printed: int
     counted: int
-    """At the paper's shared vocabulary, tied, without attention biases."""
+    """With the paper's shared vocabulary, tied, without attention biases."""
     vocabulary: tuple[int, int]
-    """Vocabularies that would be printed as this total."""
+    """Vocabulary sizes that round to the printed total."""
 
 
 def audit_table_3(vocabulary: int = SHARED) -> list[AuditRow]:
@@ -180,21 +180,21 @@ def audit_table_3(vocabulary: int = SHARED) -> list[AuditRow]:
     rows = []
     for name, (shape, millions) in TABLE_3.items():
         published = Published(millions * MILLION, MILLION)
-        found = _explained(published, shape, Choices(), vocabulary)
+        found = _apply(published, shape, Choices(), vocabulary)
         assert found.total is not None
         rows.append(AuditRow(name, published.total, found.total, found.vocabulary))
     return rows
 
 
 def common_vocabulary(rows: list[AuditRow]) -> tuple[int, int] | None:
-    """Return the vocabularies that every one of these rows would have been printed with."""
+    """Return the vocabulary sizes that fit every row, or None."""
     low = max(row.vocabulary[0] for row in rows)
     high = min(row.vocabulary[1] for row in rows)
     return (low, high) if low <= high else None
 
 
 class LabCount(NamedTuple):
-    """The course laboratory's model, by its document's formula and exactly."""
+    """The parameters of the course laboratory's model, by its document's formula and exactly."""
 
     name: str
     heads: int
@@ -205,10 +205,10 @@ class LabCount(NamedTuple):
 def audit_lab(
     *, tokens: int = 50_001, width: int = 200, layers: int = 4, heads: int = 2
 ) -> list[LabCount]:
-    """Count the laboratory's two models; the document multiplies projections by the heads.
+    """Count the laboratory's two models; its document multiplies projections by the heads.
 
-    exact      tokens·n + L·(6·n² + 10·n) + (n + 1)·C        whatever the heads
-    document   tokens·n + L·(4·heads + 2)·n² + (n + 1)·C     and leaves out biases and norms
+    exact      tokens·n + L·(6·n² + 10·n) + (n + 1)·C        for any heads
+    document   tokens·n + L·(4·heads + 2)·n² + (n + 1)·C     without biases and norms
     """
     rows = []
     for name, answers in (("text prediction", tokens), ("sentiment", 2)):

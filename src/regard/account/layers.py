@@ -1,4 +1,4 @@
-"""What mixes a sequence, and what it costs: attention, recurrence and convolution side by side.
+"""Costs of attention, recurrent and convolutional layers compared.
 
     layer                  multiply-adds                sequential   longest path
     self-attention         2·n²·d + 4·n·d²              1            1
@@ -9,8 +9,8 @@
     the same, dilated      the same                     1            ⌈log_k n⌉
 
 (Vaswani et al. 2017, table 1, with its constants written out.) 4·n·d² are the projections of
-attention; r counts the positions in sight. A path is the number of layers, or of steps, until the
-first position can be felt at the last.
+attention; r is the number of positions in the window. A path is the number of layers, or of steps,
+until the first position can influence the last.
 """
 
 import math
@@ -21,31 +21,31 @@ from regard.errors import UsageError
 
 
 class Size(NamedTuple):
-    """What the layers are compared at."""
+    """The sizes to compare layers at."""
 
     length: int
     width: int
     kernel: int = 3
     window: int = 32
-    """Positions in sight of restricted attention."""
+    """Positions in the window of restricted attention."""
 
 
 class LayerCost(NamedTuple):
-    """One layer's cost, for one text."""
+    """The cost of one layer for one text."""
 
     name: str
     order: str
-    """As the paper writes it."""
+    """As in the paper."""
     macs: int
     parameters: int
     sequential: int
-    """Steps that must wait for one another."""
+    """Sequential steps."""
     path: int
-    """Layers or steps between the first position and the last."""
+    """Longest path, in layers or steps."""
 
 
-def side_by_side(size: Size) -> list[LayerCost]:
-    """Account for one layer of each kind."""
+def compare_layers(size: Size) -> list[LayerCost]:
+    """Return the cost of one layer of each kind."""
     _refuse(size)
     n, d, k, r = size
     path = -(-(n - 1) // (min(r, n) // 2)) if n > 1 else 0
@@ -62,10 +62,10 @@ def side_by_side(size: Size) -> list[LayerCost]:
 
 
 def crossovers(size: Size) -> dict[str, float | None]:
-    """Lengths from which on self-attention multiplies more than another layer; None for never less.
+    """Return the lengths up to which self-attention costs less than another layer; None for never.
 
-    With its projections, 2·n²·d + 4·n·d² = 8·n·d² at n = 2·d: the LSTM. Attention alone, without
-    them, meets a tanh recurrence at n = d, which is the "n < d" of the textbooks.
+    With its projections, 2·n²·d + 4·n·d² = 8·n·d² at n = 2·d: the LSTM. Attention without its
+    projections equals a tanh recurrence at n = d, which is the "n < d" of textbooks.
     """
     _, d, k, _ = size
     reach = (k - 4) * d
@@ -81,10 +81,10 @@ def crossovers(size: Size) -> dict[str, float | None]:
 
 
 def curves(size: Size, lengths: list[int]) -> dict[str, list[int]]:
-    """Multiply-adds of every layer at each length."""
+    """Return the multiply-adds of every layer at each length."""
     found: dict[str, list[int]] = {}
     for length in lengths:
-        for cost in side_by_side(size._replace(length=length)):
+        for cost in compare_layers(size._replace(length=length)):
             found.setdefault(cost.name, []).append(cost.macs)
     return found
 
@@ -109,10 +109,10 @@ def _convolution(size: Size) -> int:
 
 
 def _layers_to_reach(length: int, kernel: int) -> int:
-    """⌈log_k n⌉, in whole numbers: k to the power of the layers is what one output sees."""
-    layers, sight = 1, kernel
-    while sight < length:
-        layers, sight = layers + 1, sight * kernel
+    """Return ⌈log_k n⌉ in integer arithmetic."""
+    layers, field = 1, kernel
+    while field < length:
+        layers, field = layers + 1, field * kernel
     return layers
 
 
@@ -126,6 +126,6 @@ def _refuse(size: Size) -> None:
     for name, (low, value) in least.items():
         if value() < low:
             raise UsageError(
-                f"layers are compared at a {name} of {low} or more. Got {value()}.",
+                f"--{name} must be at least {low}. Got {value()}.",
                 f"Raise --{name}.",
             )

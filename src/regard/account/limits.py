@@ -1,11 +1,11 @@
-"""The limits this process has: cores and memory. A container's count, not the host's size."""
+"""Cores and memory available to this process, within its container's limits."""
 
 import os
 from pathlib import Path
 
 
 def cores() -> int:
-    """Count the cores this process may use, by its affinity and its container's quota."""
+    """Count the usable cores, by CPU affinity and container quota."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     quota = _words("/sys/fs/cgroup/cpu.max")
     if len(quota) == 2 and quota[0].isdigit():
@@ -14,7 +14,7 @@ def cores() -> int:
 
 
 def memory_total() -> int | None:
-    """Return the bytes of memory this process may use, or None where the system does not say."""
+    """Return the bytes of memory within the container's limit, or None if unknown."""
     limit = _words("/sys/fs/cgroup/memory.max")
     sizes = [int(limit[0])] if limit and limit[0].isdigit() else []
     sizes += [size] if (size := _meminfo("MemTotal")) else []
@@ -24,7 +24,7 @@ def memory_total() -> int | None:
 
 
 def memory_free() -> int | None:
-    """Return the bytes of memory not in use, or None where the system does not say."""
+    """Return the bytes of free memory, or None if unknown."""
     free, total, used = (
         _meminfo("MemAvailable"),
         memory_total(),

@@ -1,7 +1,7 @@
-"""What the machine offers: cores, memory, disk, arithmetic, and what would make it faster.
+"""The machine: cores, memory, disk, measured speed, and advice.
 
-A container's limits count, not the host's size. The speed is measured, in about half a second: a
-product of two n x n matrices is 2n³ operations.
+Cores and memory respect a container's limits. The speed is measured in about half a second: a
+product of two n x n matrices takes 2n³ operations.
 """
 
 import os
@@ -24,7 +24,7 @@ _OPTIONAL = ("resvg_py", "usearch")  # the extras: PNG pictures, approximate sea
 
 
 class Machine(NamedTuple):
-    """What was found; memory and disk in bytes, speed in operations per second."""
+    """What the machine has; memory and disk in bytes, speed in operations per second."""
 
     python: str
     torch: str
@@ -43,8 +43,8 @@ class Machine(NamedTuple):
     advice: list[str]
 
 
-def look(folder: Path, *, seconds: float = 0.25) -> Machine:
-    """Look at the machine; ``folder`` is where runs would be written."""
+def inspect_machine(folder: Path, *, seconds: float = 0.25) -> Machine:
+    """Inspect the machine; ``folder`` is where runs would be written."""
     found: dict[str, Any] = {
         "python": platform.python_version(),
         "torch": torch.__version__,
@@ -66,7 +66,7 @@ def look(folder: Path, *, seconds: float = 0.25) -> Machine:
 
 
 def flops(dtype: torch.dtype, seconds: float) -> float:
-    """Measure the operations per second of a matrix product, by the best of several."""
+    """Measure the operations per second of a matrix product, the best of several."""
     left = torch.ones(_SIDE, _SIDE, dtype=dtype)
     best, until = float("inf"), time.perf_counter() + seconds
     while best == float("inf") or time.perf_counter() < until:

@@ -1,12 +1,12 @@
-"""Memory of a training step, by walking through it once: what is alive at the fullest moment.
+"""Memory of a training step: the peak of a walk through its entries.
 
-    always      parameters, the optimizer's state, averaged or best copies
-    forward     every part adds what it keeps for the way back
-    back        every part frees what it kept, and leaves the gradients of its parameters
-    moving      gradients and state; Muon also copies of the matrices of one shape
+    always      parameters, optimizer state, averaged and best copies
+    forward     every part adds what it saves for the backward pass
+    backward    every part frees what it saved, and adds the gradients of its parameters
+    update      gradients and optimizer state; Muon also copies of the matrices of one shape
 
-``peak`` is the most bytes of tensors alive at any moment of a step, as torch's allocator counts
-them. The program itself (Python, torch) comes on top, a few hundred MB, and is said apart.
+``peak`` is the maximum of live tensor bytes, as torch's allocator counts them. The program itself
+(Python, torch) adds a few hundred MB.
 """
 
 from collections import Counter
@@ -24,27 +24,27 @@ class Memory(NamedTuple):
     gradients: int
     optimizer: int
     copies: int
-    """An averaged copy, and the best so far."""
+    """Averaged and best parameters."""
     activations: int
-    """What is kept for the way back, of one shard."""
+    """Saved for the backward pass of one shard."""
     peak: int
-    """The most alive at once."""
+    """The maximum of live bytes."""
 
 
 def memory(recipe: Recipe, entries: Ledger) -> Memory:
-    """Account for the memory of one step."""
+    """Return the memory of one step."""
     numbers = sum(entry.parameters for entry in entries)
-    learned = sum(entry.parameters for entry in entries if entry.learns)
+    learned = sum(entry.parameters for entry in entries if entry.trainable)
     hidden = sum(rows * columns for entry in entries for rows, columns in entry.matrices)
     muon = isinstance(recipe.training.optimizer, MuonSettings)
     plain = isinstance(recipe.training.optimizer, SgdSettings)
     state = 0 if plain else FLOAT * (2 * learned - hidden if muon else 2 * learned)
     copies = FLOAT * numbers * (bool(recipe.training.ema) + (recipe.training.keep == "best"))
-    standing = FLOAT * numbers + state + copies
+    permanent = FLOAT * numbers + state + copies
     gradients = sum(entry.gradient_bytes for entry in entries)
     earlier = gradients if recipe.training.shards > 1 else 0
-    moving = standing + gradients + (_orthogonal(entries) if muon else 0)
-    peak = max(moving, standing + earlier + _walk(entries, accumulated=bool(earlier)))
+    update = permanent + gradients + (_orthogonalization(entries) if muon else 0)
+    peak = max(update, permanent + earlier + _walk(entries, accumulated=bool(earlier)))
     return Memory(
         FLOAT * numbers,
         gradients,
@@ -56,20 +56,20 @@ def memory(recipe: Recipe, entries: Ledger) -> Memory:
 
 
 def _walk(entries: Ledger, *, accumulated: bool) -> int:
-    """Go forward and back through one shard; return the most that was alive beside the standing."""
-    alive = most = 0
+    """Walk forward and backward through one shard; return the peak of its temporary bytes."""
+    live = peak = 0
     for entry in entries:
-        most = max(most, alive + entry.saved + entry.forward_passing)
-        alive += entry.saved
+        peak = max(peak, live + entry.saved + entry.forward_workspace)
+        live += entry.saved
     for entry in reversed(entries):
         gradient = entry.gradient_bytes
-        most = max(most, alive + entry.passing + gradient + entry.held)
-        alive += entry.held + (0 if accumulated else gradient) - entry.saved
-    return most
+        peak = max(peak, live + entry.workspace + gradient + entry.held_gradient)
+        live += entry.held_gradient + (0 if accumulated else gradient) - entry.saved
+    return peak
 
 
-def _orthogonal(entries: Ledger) -> int:
-    """Bytes that come and go while Muon moves the matrices of one shape, all at once."""
+def _orthogonalization(entries: Ledger) -> int:
+    """Return Muon's temporary bytes, for all matrices of one shape at once."""
     shapes = Counter(matrix for entry in entries for matrix in entry.matrices)
     return max(
         (

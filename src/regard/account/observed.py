@@ -1,6 +1,6 @@
-"""What a model and a batch that are there settle, and what a step really multiplies.
+"""Facts of a real model, and a counter of its matrix products.
 
-The formulas are held against these: tests at toy size, ``bench/account.py`` at full size.
+The formulas are compared with them: in tests at toy size, in ``bench/account.py`` at full size.
 """
 
 from typing import Any
@@ -15,19 +15,19 @@ from regard.models.heads import LabelHead, TokenHead
 from regard.models.tagger import TagHead
 
 
-def observed(model: nn.Module, vocabulary: int) -> Facts:
-    """Read off a model what a recipe alone cannot say."""
-    written, labels = vocabulary, 2
+def facts_of_model(model: nn.Module, vocabulary: int) -> Facts:
+    """Return what a model determines and its recipe does not."""
+    outputs, labels = vocabulary, 2
     for head in model.modules():
         if isinstance(head, TokenHead) and head.written is not None:
-            written = len(head.written)
+            outputs = len(head.written)
         elif isinstance(head, LabelHead | TagHead):
             labels = head.to_logits.out_features
-    return Facts(vocabulary, written, labels)
+    return Facts(vocabulary, outputs, labels)
 
 
-class Products(TorchDispatchMode):
-    """Counts every matrix product by the shapes that torch itself is given."""
+class FlopCounter(TorchDispatchMode):
+    """Counts the FLOPs of every matrix product that torch executes."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -42,7 +42,7 @@ class Products(TorchDispatchMode):
     ) -> Any:  # noqa: ANN401
         out = func(*args, **(kwargs or {}))
         packet = func._overloadpacket
-        if packet is torch.ops.aten.addmm_:  # torch's own table does not know it
+        if packet is torch.ops.aten.addmm_:  # missing in torch's own table
             self.flops += 2 * args[1].shape[0] * args[1].shape[1] * args[2].shape[1]
         elif packet in flop_registry:
             self.flops += flop_registry[packet](*args, **(kwargs or {}), out_val=out)

@@ -1,55 +1,55 @@
-"""Operations of a pass and of a training step: every matrix product, by formula.
+"""Operations of a forward pass and of a training step: every matrix product, by formula.
 
-    FLOPs = 2 · multiply-adds;   step = shards · (forward + back) + optimizer
-    Newton-Schulz (Muon) of a matrix m × M, m ≤ M:   2·m²·M + m³ multiply-adds, each of its steps
+    FLOPs = 2 · multiply-adds;   step = shards · (forward + backward) + optimizer
+    Newton-Schulz (Muon) of a matrix m × M, m ≤ M:   2·m²·M + m³ multiply-adds per iteration
 
-Equal to what a counter of all products sees on the reference path, where attention is the equation
-itself. Softmax, norms and activations are not products; their share is small and not counted here.
+Equal to a count of all products on the reference path, which computes attention by its equation.
+Softmax, norms and activations are not products; they take little time and are not counted.
 """
 
 from typing import NamedTuple
 
 from regard.account.facts import load_of
 from regard.account.plan import ledger_of
-from regard.ledger.entry import Ledger, by_part
+from regard.ledger.entry import Ledger, sum_by_part
 from regard.ledger.load import Facts
 from regard.recipe.recipe import Recipe
 from regard.recipe.training import MuonSettings
 
-LOOKS = "scores"
+SCORES = "scores"
 
 
 class Operations(NamedTuple):
     """FLOPs of one step, all its shards."""
 
     forward: int
-    """One pass over the step's texts, its loss included."""
+    """The forward pass, with the loss."""
     backward: int
-    """What learning adds: the way back."""
+    """The backward pass."""
     optimizer: int
-    """Products of the optimizer itself: Muon's."""
+    """Products in the optimizer (Muon)."""
     parts: dict[str, int]
     """The forward pass by part, largest first."""
 
     @property
     def step(self) -> int:
-        """A whole step of training."""
+        """A training step."""
         return self.forward + self.backward + self.optimizer
 
 
 def operations(recipe: Recipe, entries: Ledger) -> Operations:
-    """Sum the operations of a step whose shards all look like these entries."""
+    """Sum the operations of a step whose shards all have these entries."""
     shards = recipe.training.shards
     return Operations(
-        2 * shards * sum(entry.macs + entry.again for entry in entries),
-        2 * shards * sum(entry.macs_back for entry in entries),
+        2 * shards * sum(entry.forward_macs for entry in entries),
+        2 * shards * sum(entry.backward_macs for entry in entries),
         2 * optimizer_macs(recipe, entries),
-        by_part((entry.part, 2 * shards * (entry.macs + entry.again)) for entry in entries),
+        sum_by_part((entry.part, 2 * shards * entry.forward_macs) for entry in entries),
     )
 
 
 def optimizer_macs(recipe: Recipe, entries: Ledger) -> int:
-    """Multiply-adds that making updates orthogonal costs; others multiply no matrices."""
+    """Return the multiply-adds of Muon's orthogonalization; other optimizers have none."""
     chosen = recipe.training.optimizer
     if not isinstance(chosen, MuonSettings):
         return 0
@@ -59,10 +59,10 @@ def optimizer_macs(recipe: Recipe, entries: Ledger) -> int:
 
 
 def attention_shares(recipe: Recipe, facts: Facts, lengths: list[int]) -> dict[int, float]:
-    """Say which share of a forward pass goes into scores and what is seen, by length of text."""
+    """Return the share of attention scores in a forward pass, by length of text."""
     shares = {}
     for length in lengths:
         entries = ledger_of(recipe, facts, load_of(recipe, length))
-        looks = sum(entry.macs for entry in entries if entry.part == LOOKS)
-        shares[length] = looks / max(1, sum(entry.macs for entry in entries))
+        scores = sum(entry.macs for entry in entries if entry.part == SCORES)
+        shares[length] = scores / max(1, sum(entry.macs for entry in entries))
     return shares

@@ -1,21 +1,21 @@
-"""Parameters by part, by formula: nothing is built to be counted."""
+"""Parameters by part, by formula, without building the model."""
 
 from typing import NamedTuple
 
 from regard.account.facts import load_of
 from regard.account.plan import ledger_of
-from regard.ledger.entry import Ledger, by_part
+from regard.ledger.entry import Ledger, sum_by_part
 from regard.ledger.load import Facts
 from regard.recipe.recipe import Recipe
 
 
 class Parameters(NamedTuple):
-    """How many numbers a model learns."""
+    """Numbers of parameters."""
 
     total: int
-    """Everything in the run."""
+    """All of them."""
     body: int
-    """What reads and thinks, without heads; BERT's with its pooler, as it was published."""
+    """Without output heads; BERT's with its pooler, as published."""
     parts: dict[str, int]
     """By part, largest first."""
 
@@ -30,5 +30,5 @@ def count(entries: Ledger) -> Parameters:
     return Parameters(
         sum(entry.parameters for entry in entries),
         sum(entry.parameters for entry in entries if entry.body),
-        by_part((entry.part, entry.parameters) for entry in entries),
+        sum_by_part((entry.part, entry.parameters) for entry in entries),
     )

@@ -1,32 +1,31 @@
-"""From a recipe to its ledger: what runs in one step of its task, and in which order."""
+"""From a recipe to the ledger of one step: its task's entries, frozen or repeated."""
 
-from regard.ledger.entry import Entry, Ledger, again
+from regard.ledger.entry import Entry, Ledger, repeat_pass
 from regard.ledger.load import Facts, Load
 from regard.recipe.recipe import Recipe
 from regard.tasks.costs import cost_of
 
 
 def ledger_of(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-    """Enter everything that one shard of a training step does."""
+    """Return the entries of one shard of a training step."""
     entries = cost_of(recipe).ledger(recipe, facts, load)
     start = recipe.model.start
     if start.freeze and start.unfreeze_after is None and start.carry == "body":
-        entries = [_frozen(entry) if entry.body else entry for entry in entries]
-    training = recipe.training
-    if training.consistency or training.adversarial:
-        first = [_sloped(entry) if training.adversarial else entry for entry in entries]
-        entries = [*again(first), *entries]  # the way back meets the second pass first
-    return entries
+        entries = [_freeze(entry) if entry.body else entry for entry in entries]
+    if recipe.training.adversarial:
+        return [*repeat_pass(map(_with_input_gradient, entries)), *entries]
+    # The backward pass begins with the second of two passes.
+    return [*repeat_pass(entries), *entries] if recipe.training.consistency else entries
 
 
-def _sloped(entry: Entry) -> Entry:
-    """Book the way back to what entered, which says where to push; matrices are left alone.
+def _with_input_gradient(entry: Entry) -> Entry:
+    """Add the gradient of the input, for an adversarial perturbation, without those of matrices.
 
-    Scores are products of states on either side, and a norm's kernel does not ask what is wanted.
+    Both factors of attention scores are states, and norm kernels always compute all gradients.
     """
-    whole = entry.part in ("scores", "norms")
-    return entry._replace(again=entry.again + (entry.macs_back if whole else entry.macs))
+    added = entry.backward_macs if entry.part in ("scores", "norms") else entry.macs
+    return entry._replace(forward_only_macs=entry.forward_only_macs + added)
 
 
-def _frozen(entry: Entry) -> Entry:
-    return entry._replace(back=0, saved=0, passing=0, matrices=(), learns=False)
+def _freeze(entry: Entry) -> Entry:
+    return entry._replace(backward=0, saved=0, workspace=0, matrices=(), trainable=False)

@@ -1,4 +1,4 @@
-"""The whole account of a recipe or a run, as one thing to print, draw or hand on."""
+"""The account of a recipe or a run: parameters, operations, memory and attention's share."""
 
 from typing import Any, NamedTuple
 
@@ -24,15 +24,15 @@ class Account(NamedTuple):
     operations: Operations
     memory: Memory
     shares: dict[int, float]
-    """Share of a forward pass that scores and what is seen take, by length of text."""
+    """Share of attention scores in a forward pass, by length of text."""
 
     @property
     def tokens(self) -> int:
-        """Positions that one step reads, of the longer side of a pair."""
-        return self.shards * self.load.rows * max(self.load.length, self.load.written)
+        """Positions of one step; of a pair, those of the longer side."""
+        return self.shards * self.load.rows * max(self.load.length, self.load.target_length)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it under the names that scripts rely on."""
+        """Return it under names that scripts rely on."""
         flops = self.operations
         return {
             "task": self.task,
@@ -55,7 +55,7 @@ class Account(NamedTuple):
 
 
 def account(recipe: Recipe, facts: Facts | None = None, load: Load | None = None) -> Account:
-    """Account for a recipe, of a batch that looks like ``load``."""
+    """Account for a recipe with batches like ``load``."""
     known, load = facts or facts_of(recipe), load or load_of(recipe)
     entries = ledger_of(recipe, known, load)
     return Account(

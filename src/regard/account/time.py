@@ -1,9 +1,9 @@
-"""Time: from the seconds of a few steps to those of a whole budget.
+"""Time: from the seconds per step to those of a budget.
 
     seconds(depth) = seconds(1) + (depth - 1) · (seconds(2) - seconds(1))
 
-Blocks are alike, so a deep model is timed by shallow ones where its own steps would take long. The
-steps themselves are taken by :mod:`regard.training.step_timing`.
+All blocks cost the same, so the time of a slow deep model is extrapolate from shallow ones. Steps
+are timed by :mod:`regard.training.step_timing`.
 """
 
 from typing import Any, NamedTuple
@@ -12,32 +12,32 @@ from regard.recipe.budget import parse_budget
 
 
 class Pace(NamedTuple):
-    """How fast steps go here."""
+    """The speed of training steps on this machine."""
 
     step: float
-    """Seconds of one step."""
+    """Seconds per step."""
     tokens: float
-    """Tokens learned from in one step."""
+    """Tokens per step."""
     how: str
-    """How it was found, in words."""
+    """How it was measured, in words."""
     steps_per_epoch: int | None = None
     """Known once the data has been read."""
 
 
 class Forecast(NamedTuple):
-    """What a budget comes to; None where only the data could say."""
+    """Steps and seconds of a budget; None where they depend on unread data."""
 
     steps: int | None
     seconds: float | None
 
 
-def extrapolated(shallow: float, deeper: float, depth: int) -> float:
-    """Seconds of a step at ``depth``, from those at depths one and two."""
+def extrapolate(shallow: float, deeper: float, depth: int) -> float:
+    """Return the seconds per step at ``depth``, from those at depths one and two."""
     return shallow + (depth - 1) * max(0.0, deeper - shallow)
 
 
 def forecast(budget: str, pace: Pace) -> Forecast:
-    """Say how many steps a budget pays for, and how long they take."""
+    """Return the steps and seconds of a budget."""
     kind, amount = parse_budget(budget)
     if kind == "time":
         return Forecast(max(1, int(amount / pace.step)), amount)
@@ -52,7 +52,7 @@ def forecast(budget: str, pace: Pace) -> Forecast:
 
 
 def as_json(budget: str, pace: Pace) -> dict[str, Any]:
-    """Return it under the names that scripts rely on."""
+    """Return it under names that scripts rely on."""
     found = forecast(budget, pace)
     return {
         "step": pace.step,
@@ -66,8 +66,8 @@ def as_json(budget: str, pace: Pace) -> dict[str, Any]:
 UNITS = (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes", 60))
 
 
-def told(seconds: float) -> str:
-    """Say a length of time as a person would."""
+def format_duration(seconds: float) -> str:
+    """Format seconds in a readable unit."""
     for unit, size in UNITS:
         if seconds >= 2 * size:
             return f"{seconds / size:,.1f} {unit}"

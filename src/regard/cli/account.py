@@ -119,11 +119,11 @@ def layers(
         regard account layers -n 100 -d 512 -k 5 -r 16 --output layers.html
 
     """
-    from regard.account.layers import Size, crossovers, side_by_side
+    from regard.account.layers import Size, compare_layers, crossovers
 
     check_new(output, ".html")
     size = Size(length, width, kernel, window)
-    costs, crossed = side_by_side(size), crossovers(size)
+    costs, crossed = compare_layers(size), crossovers(size)
     if output is not None:
         from regard.report.costs import layers_page
 
@@ -180,7 +180,7 @@ def audit(
     printed = _shape(shape, width)
     positions = printed.pop("positions", 0)
     model = forensics.Shape(width, depth, decoder_depth=decoder_depth, **printed)
-    found = forensics.explain(published, model, vocabulary=vocabulary, positions=positions)
+    found = forensics.explain_total(published, model, vocabulary=vocabulary, positions=positions)
     if as_json:
         choices = [{**one._asdict(), "choices": one.choices._asdict()} for one in found]
         print_json({"total": published.total, "explanations": choices})
@@ -225,7 +225,7 @@ def _read_and_time(
     recipe: "Recipe", wanted: Wanted
 ) -> tuple["Recipe", "Facts", "Load", "Pace | None"]:
     """Read the data or its beginning; without data, or for a given length, assume it."""
-    from regard.account.facts import unread
+    from regard.account.facts import assume_data
 
     if wanted.data:
         from regard.training.step_timing import time_on_data
@@ -239,7 +239,7 @@ def _read_and_time(
             return time_on_sample(recipe, timed=wanted.timed)
         except (RegardError, OSError):
             why = "the data cannot be read"
-    facts, load = unread(recipe, wanted.length, why)
+    facts, load = assume_data(recipe, wanted.length, why)
     if not wanted.timed:
         return recipe, facts, load, None
     from regard.training.step_timing import time_on_synthetic_text

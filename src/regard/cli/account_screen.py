@@ -7,7 +7,7 @@ from regard.cli.screen import clean, print_rows, print_text
 
 if TYPE_CHECKING:
     from regard.account.fit import Fit
-    from regard.account.forensics import AuditRow, Explanation, LabCount, Published
+    from regard.account.forensics import AuditRow, LabCount, Published, TotalExplanation
     from regard.account.layers import LayerCost, Size
     from regard.account.summary import Account
     from regard.account.time import Pace
@@ -23,36 +23,36 @@ def show_account(
     parameters, flops = account.parameters, account.operations
     print_text(clean(f"{source}: {account.task}, {parameters.total:,} parameters"))
     print_text("")
-    print_text(f"parameters {parameters.total:,}; the body alone {parameters.body:,}")
+    print_text(f"parameters {parameters.total:,}, without heads {parameters.body:,}")
     _bars(parameters.parts, "{:>15,}")
     print_text("")
     load = account.load
     shards = f" in {account.shards} shards" if account.shards > 1 else ""
     print_text(
-        f"operations of a step {short(flops.step)}FLOP: forward {short(flops.forward)}, back "
-        f"{short(flops.backward)}, optimizer {short(flops.optimizer)}"
+        f"operations per step {format_si(flops.step)}FLOP: forward {format_si(flops.forward)}, "
+        f"backward {format_si(flops.backward)}, optimizer {format_si(flops.optimizer)}"
     )
     print_text(
         f"    {account.shards * load.rows:,} texts of {load.length} tokens{shards}; forward:"
     )
-    _bars(flops.parts, "{:>15}", short)
+    _bars(flops.parts, "{:>15}", format_si)
     shares = ", ".join(f"{share:.1%} at {n:,}" for n, share in account.shares.items() if n >= 64)
-    print_text(f"    scores and what is seen, by length of text: {shares}")
+    print_text(f"    attention scores, by length of text: {shares}")
     print_text("")
     _memory(account)
     print_text("")
     if pace is not None:
         _time(budget, pace)
-    print_text(fit.told())
+    print_text(fit.describe())
     if account.facts.assumed:
         print_text(f"assumed: {'; '.join(account.facts.assumed)}")
 
 
 def _memory(account: "Account") -> None:
-    from regard.account.fit import gib
+    from regard.account.fit import format_bytes
 
     memory = account.memory
-    print_text(f"memory of a step {gib(memory.peak)} of tensors at its fullest moment")
+    print_text(f"memory per step: peak of {format_bytes(memory.peak)} in tensors")
     sizes = {
         "parameters": memory.parameters,
         "gradients": memory.gradients,
@@ -60,19 +60,21 @@ def _memory(account: "Account") -> None:
         "copies": memory.copies,
         "activations": memory.activations,
     }
-    _bars({name: size for name, size in sizes.items() if size}, "{:>15}", gib)
+    _bars({name: size for name, size in sizes.items() if size}, "{:>15}", format_bytes)
 
 
 def _time(budget: str, pace: "Pace") -> None:
-    from regard.account.time import forecast, told
+    from regard.account.time import forecast, format_duration
 
     found = forecast(budget, pace)
     rate = pace.tokens / pace.step
-    print_text(f"time {told(pace.step)} a step, {rate:,.0f} tokens a second ({pace.how})")
+    step = format_duration(pace.step)
+    print_text(f"time per step {step}, {rate:,.0f} tokens per second ({pace.how})")
     if found.steps is None or found.seconds is None:
-        print_text(f"    the budget, {budget}: --data reads the data and says how long it takes")
+        print_text(f"    the budget of {budget}: read all of the data with --data to time it")
     else:
-        print_text(f"    the budget, {budget}: {found.steps:,} steps, {told(found.seconds)}")
+        duration = format_duration(found.seconds)
+        print_text(f"    the budget of {budget}: {found.steps:,} steps, {duration}")
 
 
 def _bars(parts: Mapping[str, int], form: str, write: object = None) -> None:
@@ -84,8 +86,8 @@ def _bars(parts: Mapping[str, int], form: str, write: object = None) -> None:
         print_text(f"    {name:<{width}} {shown}  {number / whole:>6.1%}  {bar}")
 
 
-def short(number: int | float) -> str:
-    """Write a large number with a prefix: 16.1 G."""
+def format_si(number: int | float) -> str:
+    """Format a large number with an SI prefix: 16.1 G."""
     for size, prefix in PREFIXES:
         if number >= size:
             return f"{number / size:.3g} {prefix}"
@@ -95,7 +97,7 @@ def short(number: int | float) -> str:
 def show_layers(
     size: "Size", costs: Sequence["LayerCost"], crossed: Mapping[str, float | None]
 ) -> None:
-    """Print layers side by side."""
+    """Print the comparison of layers."""
     n, d, k, r = size
     print_text(f"one layer at n = {n:,}, d = {d:,}, k = {k}, r = {r}")
     print_text("")
@@ -109,7 +111,7 @@ def show_layers(
             f"{cost.sequential:>12,}{cost.path:>7,}  {bar}"
         )
     print_text("")
-    print_text("self-attention multiplies less than")
+    print_text("self-attention has fewer multiply-adds than")
     rows = [
         (f"    {name}", f"up to n = {at:,.0f}" if at is not None else "at no length")
         for name, at in crossed.items()
@@ -117,20 +119,20 @@ def show_layers(
     print_rows(rows)
 
 
-def show_explanations(published: "Published", found: Sequence["Explanation"]) -> None:
+def show_explanations(published: "Published", found: Sequence["TotalExplanation"]) -> None:
     """Print which choices explain a total."""
     low, high = published.bounds
-    print_text(f"published {published.total:,}: anything from {low:,.0f} to {high:,.0f}")
+    print_text(f"published {published.total:,}: between {low:,.0f} and {high:,.0f}")
     print_text("")
     for one in found:
         first, last = one.vocabulary
-        implied = f"{first:,} to {last:,} tokens" if 0 < first <= last else "no vocabulary"
+        implied = f"{first:,} to {last:,} tokens" if 0 < first <= last else "none"
         total = "" if one.total is None else f"{one.total:>13,}  "
-        mark = "explains it  " if one.explains(published) else "             "
+        mark = "explains it  " if one.explains(published) else " " * 13
         mark = mark if one.total is not None else ""
-        print_text(f"{mark}{total}{one.choices.told():<64} needs {implied}")
+        print_text(f"{mark}{total}{one.choices.describe():<64} vocabulary: {implied}")
     print_text("")
-    print_text("An inference from arithmetic: choices that fit may still not be the authors' own.")
+    print_text("An inference from arithmetic: the authors may have made other choices that fit.")
 
 
 def show_papers(
@@ -139,7 +141,7 @@ def show_papers(
     """Print the audits of the papers."""
     print_text("The Transformer paper's table 3: one shared table of 37,000, no attention biases")
     print_text("")
-    print_text(f"{'row':<13}{'printed':>9}{'counted':>14}   vocabulary that would be printed so")
+    print_text(f"{'row':<13}{'printed':>9}{'counted':>14}   vocabularies that round to it")
     for row in rows:
         first, last = row.vocabulary
         print_text(
@@ -149,8 +151,8 @@ def show_papers(
     if common:
         inside = sum(row.name != "big" for row in rows)
         print_text(
-            f"The {inside} rows but the big one agree on one vocabulary: {common[0]:,} to "
-            f"{common[1]:,} tokens. The big row asks for another."
+            f"All {inside} rows except the big model agree on a vocabulary of {common[0]:,} to "
+            f"{common[1]:,} tokens."
         )
     print_text("An inference: the paper does not say so.")
     print_text("")

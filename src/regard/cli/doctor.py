@@ -18,9 +18,9 @@ def doctor(as_json: AsJson = False) -> None:
         regard doctor --json
 
     """
-    from regard.account.machine import look
+    from regard.account.machine import inspect_machine
 
-    machine = look(Path.cwd())
+    machine = inspect_machine(Path.cwd())
     if as_json:
         print_json(machine._asdict())
         return

@@ -1,1 +1,1 @@
-"""What the parts of a model cost, by formula: the entries that tasks put together."""
+"""Costs of the parts of a model, by formula, as entries that tasks combine."""

@@ -1,13 +1,13 @@
-"""What the layers cost, each by the formula of its equation.
+"""Costs of the layers, each by the formula of its equation.
 
     attention     4·w² parameters; (2·queries + 2·keys)·w² + 2·queries·keys·w products a row
     feed-forward  2·w·f (SwiGLU 3·w·f), the same for every token
-    GRU, LSTM     3 or 4 · h·(w + h) a token and direction; the first step has no past to learn from
+    GRU, LSTM     3 or 4 · h·(w + h) a token and direction; the first step has no recurrent gradient
     convolution   k·w² a token
-    norm          w, and w more where there is a bias
+    norm          w, and w more with a bias
 
-Kept for the way back (``saved``) is what torch's own kernels keep in float32: the inputs of every
-product, queries, keys, values and what was seen; no n × n table where the fused kernel is used.
+``saved`` is what torch's kernels save for the backward pass in float32: the inputs of every
+product, queries, keys, values and their mixture; no n × n scores where the fused kernel is used.
 """
 
 import math
@@ -28,11 +28,11 @@ from regard.recipe.model import (
 
 GATES = {"gru": 3, "lstm": 4}
 INNER_SAVED = {"relu": 1, "gelu": 2, "relu2": 2, "swiglu": 4}
-"""Tensors of the inner layer that are kept: relu's own output serves twice."""
+"""Saved tensors of the inner layer; the output of relu serves twice."""
 
 
 def embedding(settings: ModelSettings, vocabulary: int, seq: Seq) -> Ledger:
-    """Say what tokens cost when they enter: a look-up multiplies nothing."""
+    """Cost of embedding tokens: a lookup multiplies nothing."""
     own = position_width(settings)
     width, chosen = settings.width - own, settings.embedding
     entries = [Entry("embedding", vocabulary * width, saved=8 * seq.tokens)]
@@ -44,7 +44,7 @@ def embedding(settings: ModelSettings, vocabulary: int, seq: Seq) -> Ledger:
                 "n-grams",
                 lengths * chosen.ngram_rows * width,
                 saved=8 * lengths * seq.tokens,
-                gradient=lengths * read * width,
+                gradient_size=lengths * read * width,
             )
         )
     if chosen.segments:
@@ -54,11 +54,11 @@ def embedding(settings: ModelSettings, vocabulary: int, seq: Seq) -> Ledger:
         entries.append(Entry("positions", settings.position.positions * wide))
     if chosen.norm:
         entries.append(norm(settings, seq))
-    return [*entries, *_dropped(settings.dropout, settings.width, seq)]
+    return [*entries, *_dropout(settings.dropout, settings.width, seq)]
 
 
 def position_width(settings: ModelSettings) -> int:
-    """Features that a position takes for itself, where it stands beside the token."""
+    """Return the features of a concatenated position."""
     place = settings.position
     beside = (
         isinstance(place, SinusoidalSettings | LearnedSettings) and place.joined == "concatenated"
@@ -74,36 +74,36 @@ def stack(
     causal: bool,
     context: Seq | None = None,
 ) -> Ledger:
-    """Say what ``depth`` blocks cost; with a ``context`` they look into it."""
-    entries = [*_relative(settings)] if depth else []
+    """Cost of ``depth`` blocks; with a ``context``, with cross-attention to it."""
+    entries = [*_relative_positions(settings)] if depth else []
     for _ in range(depth):
         entries += _mixer(settings, seq, causal=causal)
         if context is not None:
-            cross = _crossing(settings)
+            cross = _cross_attention_settings(settings)
             entries.append(norm(settings, seq))
             entries += attention(settings, cross, seq, context, part="cross-attention")
-            entries += _dropped(settings.dropout, settings.width, seq)
+            entries += _dropout(settings.dropout, settings.width, seq)
         entries += feed_forward(settings, seq)
     last = settings.norm_order == "pre" and settings.last_norm
     return [*entries, norm(settings, seq)] if last else entries
 
 
 def bare_stack(settings: ModelSettings, depth: int, seq: Seq, *, causal: bool) -> Ledger:
-    """Say what mixers alone cost, the first of which goes from ``width`` to where states end."""
+    """Cost of mixers without norms and feed-forward; the first maps ``width`` to the state size."""
     own = settings.model_copy(update={"width": settings.ends_in})
-    entries = [*_relative(own)]
+    entries = [*_relative_positions(own)]
     for entering in [settings.width] + [own.width] * (depth - 1):
-        entries += _mixing(own, seq, causal=causal, entering=entering)
-        entries += _dropped(settings.dropout, own.width, seq)
+        entries += _mix(own, seq, causal=causal, entering=entering)
+        entries += _dropout(settings.dropout, own.width, seq)
     return entries
 
 
 def _mixer(settings: ModelSettings, seq: Seq, *, causal: bool) -> Ledger:
-    own = _mixing(settings, seq, causal=causal, entering=settings.width)
-    return [norm(settings, seq), *own, *_dropped(settings.dropout, settings.width, seq)]
+    own = _mix(settings, seq, causal=causal, entering=settings.width)
+    return [norm(settings, seq), *own, *_dropout(settings.dropout, settings.width, seq)]
 
 
-def _mixing(settings: ModelSettings, seq: Seq, *, causal: bool, entering: int) -> Ledger:
+def _mix(settings: ModelSettings, seq: Seq, *, causal: bool, entering: int) -> Ledger:
     mixer = settings.mixer
     if isinstance(mixer, AttentionSettings):
         return attention(settings, mixer, seq, seq)
@@ -112,8 +112,8 @@ def _mixing(settings: ModelSettings, seq: Seq, *, causal: bool, entering: int) -
     return [_convolution(settings.width, mixer, seq)]
 
 
-def _crossing(settings: ModelSettings) -> AttentionSettings:
-    """Return how a decoder looks into its source: by attention, whatever mixes within a text."""
+def _cross_attention_settings(settings: ModelSettings) -> AttentionSettings:
+    """Return the settings of cross-attention, which recurrent decoders have as well."""
     mixer = settings.mixer
     if isinstance(mixer, AttentionSettings):
         return mixer
@@ -128,31 +128,31 @@ def attention(
     *,
     part: str = "attention",
 ) -> Ledger:
-    """Say what one layer's looks cost: the projections, and scores with what is seen."""
+    """Cost of one attention layer: projections, then scores and the mixture of values."""
     width, heads = settings.width, mixer.heads
     learned = 4 * width**2 + 4 * width * mixer.biases
     learned += 2 * (width // heads) * mixer.normed + width * (mixer.score == "additive")
-    kept = queries.tokens + 2 * keys.tokens  # queries, keys and values
+    tokens = queries.tokens + 2 * keys.tokens  # of queries, keys and values
     if mixer.normed:
-        kept += queries.tokens + keys.tokens + (queries.tokens + keys.tokens) * heads // width
+        tokens += queries.tokens + keys.tokens + (queries.tokens + keys.tokens) * heads // width
     macs = (2 * queries.tokens + 2 * keys.tokens) * width**2
     projected = Entry(
         part,
         learned,
         macs,
-        back=2 * macs + (queries.tokens + keys.tokens) * width * mixer.normed,
-        saved=FLOAT * width * (queries.tokens + kept),
-        passing=3 * FLOAT * width * queries.tokens,
+        backward=2 * macs + (queries.tokens + keys.tokens) * width * mixer.normed,
+        saved=FLOAT * width * (queries.tokens + tokens),
+        workspace=3 * FLOAT * width * queries.tokens,
         matrices=((width, width),) * 4,
     )
-    looked = 2 * queries.tokens * keys.length * width
-    passing = 3 * FLOAT * width * max(queries.tokens, keys.tokens)
+    scored = 2 * queries.tokens * keys.length * width
+    workspace = 3 * FLOAT * width * max(queries.tokens, keys.tokens)
     own = part == "attention"
-    saved, more = _looks_saved(settings, mixer, queries, keys, own=own)
-    return [projected, Entry("scores", 0, looked, saved=saved, passing=passing + more)]
+    saved, more = _attention_saved(settings, mixer, queries, keys, own=own)
+    return [projected, Entry("scores", 0, scored, saved=saved, workspace=workspace + more)]
 
 
-def _looks_saved(
+def _attention_saved(
     settings: ModelSettings,
     mixer: AttentionSettings,
     queries: Seq,
@@ -160,66 +160,66 @@ def _looks_saved(
     *,
     own: bool,
 ) -> tuple[int, int]:
-    """Bytes that looks keep, and that they need for a moment more on the way back."""
+    """Return the bytes that attention saves, and its further workspace in the backward pass."""
     width, cells = settings.width, queries.rows * queries.length * keys.length
-    seen = FLOAT * width * queries.tokens
+    mixed = FLOAT * width * queries.tokens
     table = FLOAT * mixer.heads * cells
     biased = isinstance(settings.position, RelativeSettings) and own
     plain = mixer.score == "scaled-dot" and mixer.select == "softmax" and not mixer.dropout
-    turned = 2 * FLOAT * keys.length * width // mixer.heads
-    rotary = turned if isinstance(settings.position, RotarySettings) else 0
+    rotated = 2 * FLOAT * keys.length * width // mixer.heads
+    rotary = rotated if isinstance(settings.position, RotarySettings) else 0
     if plain and not biased:
-        return seen + FLOAT * mixer.heads * queries.tokens + rotary, 0
-    if plain:  # the bias is learned, so the kernel takes the long way
-        return seen + 2 * FLOAT * width * keys.tokens + table + rotary, 2 * table
+        return mixed + FLOAT * mixer.heads * queries.tokens + rotary, 0
+    if plain:  # the bias is learned, so the kernel is not fused
+        return mixed + 2 * FLOAT * width * keys.tokens + table + rotary, 2 * table
     kept = 2 * table + (mixer.heads * cells if mixer.dropout else 0) + cells
     if mixer.select == "argmax":
         kept += table
     if mixer.score == "additive":
-        return seen + kept + FLOAT * width * cells + rotary, 2 * FLOAT * width * cells
-    return seen + kept + rotary, 2 * table
+        return mixed + kept + FLOAT * width * cells + rotary, 2 * FLOAT * width * cells
+    return mixed + kept + rotary, 2 * table
 
 
 def feed_forward(settings: ModelSettings, seq: Seq) -> Ledger:
-    """Say what thinking costs, norm and dropout included."""
+    """Cost of the feed-forward layer with its norm and dropout."""
     width, inner = settings.width, settings.feed_forward
     gated = settings.activation == "swiglu"
     matrices = ((inner, width),) * (1 + gated) + ((width, inner),)
     biases = settings.biases * (inner * (1 + gated) + width)
     kept = width + INNER_SAVED[settings.activation] * inner
-    thinking = Entry(
+    entry = Entry(
         "feed-forward",
         (2 + gated) * width * inner + biases,
         seq.tokens * (2 + gated) * width * inner,
         saved=FLOAT * seq.tokens * kept,
-        passing=FLOAT * seq.tokens * (inner + width),
+        workspace=FLOAT * seq.tokens * (inner + width),
         matrices=matrices,
     )
-    return [norm(settings, seq), thinking, *_dropped(settings.dropout, width, seq)]
+    return [norm(settings, seq), entry, *_dropout(settings.dropout, width, seq)]
 
 
 def norm(settings: ModelSettings, seq: Seq) -> Entry:
-    """Say what one norm costs: its input is kept, and one or two numbers a token."""
+    """Cost of one norm: it saves its input, and one or two numbers a token."""
     layered = settings.norm == "layer"
     learned = settings.width * (1 + (layered and settings.biases))
     saved = FLOAT * seq.tokens * (settings.width + 1 + layered)
     return Entry(
         "norms",
         learned,
-        back=0 if layered else seq.tokens * settings.width,  # the gain's gradient
+        backward=0 if layered else seq.tokens * settings.width,  # the gain's gradient
         saved=saved,
-        passing=2 * FLOAT * seq.tokens * settings.width,
+        workspace=2 * FLOAT * seq.tokens * settings.width,
     )
 
 
-def _dropped(share: float, width: int, seq: Seq) -> Iterator[Entry]:
-    """Book a byte for every number that may be silenced."""
+def _dropout(share: float, width: int, seq: Seq) -> Iterator[Entry]:
+    """Count one byte of mask per number."""
     if round(256 * share):
         yield Entry("dropout", saved=seq.tokens * width)
 
 
-def _relative(settings: ModelSettings) -> Iterator[Entry]:
-    """Book biases by distance, which the blocks of one stack share."""
+def _relative_positions(settings: ModelSettings) -> Iterator[Entry]:
+    """Count relative-position biases, which the blocks of a stack share."""
     position, mixer = settings.position, settings.mixer
     if isinstance(position, RelativeSettings) and isinstance(mixer, AttentionSettings):
         distances = position.buckets or 2 * position.positions - 1
@@ -231,7 +231,7 @@ def _recurrent(width: int, cell: str, seq: Seq, *, causal: bool, entering: int) 
     hidden = width // directions
     entered = seq.tokens * gates * hidden * entering
     past = seq.tokens * gates * hidden * hidden
-    # What was before the first step is no parameter: nothing is learned of it.
+    # The initial state is constant and needs no gradient.
     first = seq.rows * gates * hidden * hidden
     kept = seq.tokens * (entering + directions * (2 * gates + 3) * hidden)
     if cell == "lstm":
@@ -243,9 +243,9 @@ def _recurrent(width: int, cell: str, seq: Seq, *, causal: bool, entering: int) 
         "recurrence",
         directions * (gates * hidden * (entering + hidden) + 2 * gates * hidden),
         directions * (entered + past),
-        back=directions * (2 * entered + 2 * past - first),
+        backward=directions * (2 * entered + 2 * past - first),
         saved=FLOAT * kept,
-        passing=FLOAT * seq.tokens * (gates * hidden + width),
+        workspace=FLOAT * seq.tokens * (gates * hidden + width),
     )
 
 
@@ -255,7 +255,7 @@ def _convolution(width: int, mixer: ConvolutionSettings, seq: Seq) -> Entry:
         mixer.kernel * width**2 + width,
         seq.tokens * mixer.kernel * width**2,
         saved=FLOAT * (seq.tokens + seq.rows * (mixer.kernel - 1)) * width + seq.tokens,
-        passing=3 * FLOAT * seq.tokens * width,
+        workspace=3 * FLOAT * seq.tokens * width,
     )
 
 

@@ -1,14 +1,14 @@
-"""What reading documents costs: several looks at a text, and words, sentences, document (HAN).
+"""Costs of documents: attention pooling with learned queries, hierarchical networks, copying.
 
-    look      tanh(W·h)·q, then Σ α·h: features·w parameters, tokens·w·(features + …) products
-    HAN       a body within sentences, a look at each, a stack among them, a look at all
+    pooling   tanh(W·h)·q, then Σ α·h: features·w parameters, tokens·w·(features + …) products
+    HAN       a body within sentences, pooling of each, a stack across them, pooling of all
 
-Sentences are read in groups of about the same length, then looked at in one table as wide as the
-longest. Which there are, a batch can say; without one, a text is taken to be cut into even ones.
+Sentences are encoded in batches of about the same length, then pooled in one tensor padded to the
+longest. A real batch determines them; without one, sentences are assumed to be of equal length.
 """
 
 from regard.ledger.blocks import bare_stack, embedding, stack
-from regard.ledger.entry import FLOAT, Entry, Ledger, Seq, again, headed
+from regard.ledger.entry import FLOAT, Entry, Ledger, Seq, mark_as_head, repeat_pass
 from regard.ledger.load import Facts, Load, Sentences
 from regard.recipe.model import (
     AttentionSettings,
@@ -18,89 +18,95 @@ from regard.recipe.model import (
 )
 
 SENTENCE = 16
-"""Words of a sentence where nobody says."""
+"""Assumed words of a sentence."""
 
 
-def look(width: int, seq: Seq, *, hops: int = 1, features: int, biases: bool = True) -> Entry:
-    """Say what learned queries cost that look at every text."""
+def attention_pooling(
+    width: int, seq: Seq, *, hops: int = 1, features: int, biases: bool = True
+) -> Entry:
+    """Cost of pooling every text by learned queries."""
     return Entry(
         "pooling",
         width * features + features * biases + hops * features,
         seq.tokens * (width * features + hops * (features + width)),
         saved=FLOAT * seq.tokens * (2 * width + features + 2 * hops),
-        passing=FLOAT * seq.tokens * (width + features),
+        workspace=FLOAT * seq.tokens * (width + features),
     )
 
 
 def hops_head(settings: ModelSettings, seq: Seq) -> tuple[Ledger, int]:
-    """Say what the structured embedding costs; return it with the size of what it gives."""
+    """Return the cost of the structured self-attentive embedding, and its output size."""
     chosen, width = settings.head.hops, settings.ends_in
     hops, rows = chosen.hops, seq.rows
-    looks = look(width, seq, hops=hops, features=chosen.features, biases=False)
-    alike = rows * hops * hops * seq.length if chosen.penalty != "none" else 0
-    entries = [looks, Entry("penalty", 0, alike)]
+    pooling = attention_pooling(width, seq, hops=hops, features=chosen.features, biases=False)
+    overlap = rows * hops * hops * seq.length if chosen.penalty != "none" else 0
+    entries = [pooling, Entry("penalty", 0, overlap)]
     if chosen.narrow == "dense":
         size = hops * width * chosen.dense
         entries.append(Entry("pooling", size + chosen.dense, rows * size))
-        return headed(entries), chosen.dense
+        return mark_as_head(entries), chosen.dense
     if chosen.narrow == "pruned":
         size = hops * width * (chosen.row_features + chosen.column_features)
         entries.append(Entry("pooling", size, rows * size))
         outputs = hops * chosen.row_features + width * chosen.column_features
-        return headed(entries), outputs
-    return headed(entries), hops * width
+        return mark_as_head(entries), outputs
+    return mark_as_head(entries), hops * width
 
 
 def hierarchy(settings: ModelSettings, facts: Facts, load: Load) -> Ledger:
-    """Say what words, sentences and document cost, up to the vector of the document."""
+    """Cost of words, sentences and document, up to the document's vector."""
     width, documents = settings.ends_in, settings.documents
-    sentences = load.sentences or _even(load.seq, documents.words)
-    among = Seq(load.rows, max(1, len(sentences.places)))
-    read = bare_stack if settings.bare else stack
-    passed = [
+    sentences = load.sentences or _equal_sentences(load.seq, documents.words)
+    across = Seq(load.rows, max(1, len(sentences.counts)))
+    blocks = bare_stack if settings.bare else stack
+    groups = [
         [
             *embedding(settings, facts.vocabulary, group),
-            *read(settings, settings.depth, group, causal=bool(settings.causal)),
+            *blocks(settings, settings.depth, group, causal=bool(settings.causal)),
         ]
         for group in sentences.groups
     ]
-    entries = [entry for group in passed[:-1] for entry in again(group)] + passed[-1]
-    one = look(width, sentences.table, features=width)
+    entries = [entry for group in groups[:-1] for entry in repeat_pass(group)] + groups[-1]
+    one = attention_pooling(width, sentences.padded, features=width)
     entries += {
         "none": [one],
-        "earlier": [_by_context(settings, one, sentences, first=0)],
-        "both": [_by_context(settings, one, sentences, first=end) for end in (0, -1)],
+        "earlier": [_contextual_pooling(settings, one, sentences, first=0)],
+        "both": [_contextual_pooling(settings, one, sentences, first=end) for end in (0, -1)],
     }[documents.context]
-    own = _among(settings)
+    own = _sentence_settings(settings)
     if isinstance(own.mixer, AttentionSettings) and isinstance(own.position, LearnedSettings):
         entries.append(Entry("positions", own.position.positions * width))
-    entries += read(own, documents.depth, among, causal=False)
-    return [*entries, *headed([look(width, among, features=width)])]
+    entries += blocks(own, documents.depth, across, causal=False)
+    return [*entries, *mark_as_head([attention_pooling(width, across, features=width)])]
 
 
-def _even(texts: Seq, longest: int) -> Sentences:
-    """Cut texts into sentences that are all alike, where no batch says otherwise."""
+def _equal_sentences(texts: Seq, longest: int) -> Sentences:
+    """Assume sentences of equal length."""
     words = min(longest, SENTENCE, texts.length)
     each = max(1, texts.length // (words + 1))
     return Sentences((Seq(texts.rows * each, words),), (texts.rows,) * each)
 
 
-def _by_context(settings: ModelSettings, one: Entry, sentences: Sentences, *, first: int) -> Entry:
-    """Book a sweep of looks that other sentences decide: one more matrix, and perhaps a gate.
+def _contextual_pooling(
+    settings: ModelSettings, plain: Entry, sentences: Sentences, *, first: int
+) -> Entry:
+    """Count pooling whose queries depend on other sentences: one more matrix, perhaps a gate.
 
-    Where a sweep begins there is no context yet, and nothing to learn of it.
+    The first sentence of a document has no context, so no gradient through it.
     """
     width, gated = settings.ends_in, settings.documents.gated
-    met = width**2 + gated * width
-    macs = one.macs + sentences.table.rows * met + gated * sentences.table.tokens * width
-    begins = sentences.places[first] if sentences.places else 0
+    context = width**2 + gated * width
+    padded = sentences.padded
+    macs = plain.macs + padded.rows * context + gated * padded.tokens * width
+    begins = sentences.counts[first] if sentences.counts else 0
     more = width**2 + gated * (2 * width + 1)
-    return one._replace(parameters=one.parameters + more, macs=macs, back=2 * macs - begins * met)
+    backward = 2 * macs - begins * context
+    return plain._replace(parameters=plain.parameters + more, macs=macs, backward=backward)
 
 
-def _among(settings: ModelSettings) -> ModelSettings:
-    """Say what mixes sentences; see :mod:`regard.models.build.labels`."""
-    asked = {
+def _sentence_settings(settings: ModelSettings) -> ModelSettings:
+    """Return the settings of the sentence level; see :mod:`regard.models.build.labels`."""
+    mixers = {
         "same": settings.mixer,
         "attention": AttentionSettings(),
         "gru": RecurrentSettings(kind="recurrent", cell="gru"),
@@ -109,23 +115,23 @@ def _among(settings: ModelSettings) -> ModelSettings:
     update = {
         "width": settings.ends_in,
         "states": None,
-        "mixer": asked[settings.documents.mixer],
+        "mixer": mixers[settings.documents.mixer],
     }
     return settings.model_copy(update=update)
 
 
 def pointer(width: int, queries: Seq, keys: Seq) -> Ledger:
-    """Say what copying costs: a look of its own into the source, and a gate."""
-    looked = 2 * queries.tokens * keys.length * width
+    """Cost of copying: an attention of its own to the source, and a gate."""
+    scored = 2 * queries.tokens * keys.length * width
     projected = (queries.tokens + 2 * keys.tokens) * width**2 + queries.tokens * 2 * width
     table = FLOAT * queries.tokens * keys.length
     return [
         Entry(
             "copying",
             3 * width**2 + 2 * width + 1,
-            projected + looked,
+            projected + scored,
             saved=FLOAT * width * (3 * queries.tokens + 4 * keys.tokens) + 3 * table,
-            passing=2 * table,
+            workspace=2 * table,
             matrices=((width, width),) * 3,
             body=False,
         )

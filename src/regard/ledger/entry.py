@@ -1,7 +1,7 @@
-"""The ledger: one entry for every part of a step, in the order in which the parts run.
+"""The ledger: one entry for every part of a step, in the order of execution.
 
-An entry says what is learned there, what it multiplies and what it keeps for the way back. All
-other accounts (parameters, operations, memory) are sums over entries; none looks at a model.
+An entry has the part's parameters, its multiply-adds and what it saves for the backward pass. All
+accounts (parameters, operations, memory) are sums over entries; none needs a model.
 """
 
 from collections import Counter
@@ -9,18 +9,18 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 FLOAT = 4
-"""Bytes of one number."""
+"""Bytes of a float32."""
 
 
 class Seq(NamedTuple):
-    """Texts side by side, all of one length."""
+    """A batch of texts of one length."""
 
     rows: int
     length: int
 
     @property
     def tokens(self) -> int:
-        """Positions in all."""
+        """Positions in all rows."""
         return self.rows * self.length
 
 
@@ -28,72 +28,80 @@ class Entry(NamedTuple):
     """One part of a step."""
 
     part: str
-    """What it is called in every table: "attention", "feed-forward"."""
+    """Its name in every table: "attention", "feed-forward"."""
     parameters: int = 0
-    """Numbers learned here and nowhere before."""
+    """Parameters that no earlier entry has counted."""
     macs: int = 0
-    """Multiply-adds of all matrix products on the way forward; each is two FLOPs."""
-    back: int | None = None
-    """The same on the way back; None for twice as many."""
+    """Multiply-adds of matrix products in the forward pass that have a backward pass."""
+    backward: int | None = None
+    """Multiply-adds of the backward pass; None for twice those of the forward pass."""
     saved: int = 0
-    """Bytes kept for the way back."""
-    passing: int = 0
-    """Bytes that come and go on the way back, beside what is kept."""
-    forward_passing: int = 0
-    """Bytes that come and go on the way forward."""
+    """Bytes saved for the backward pass."""
+    workspace: int = 0
+    """Temporary bytes of the backward pass, besides what is saved."""
+    forward_workspace: int = 0
+    """Temporary bytes of the forward pass."""
     matrices: tuple[tuple[int, int], ...] = ()
-    """Matrices between states, which Muon moves."""
+    """Hidden matrices, which Muon updates."""
     body: bool = True
-    """Whether it is carried over to another task."""
-    again: int = 0
-    """Multiply-adds of products done once more to draw from them, without a way back."""
-    held: int = 0
-    """Bytes that appear on the way back and stay to its end."""
-    learns: bool = True
+    """Whether it belongs to the body, which other tasks can carry over."""
+    forward_only_macs: int = 0
+    """Multiply-adds without a backward pass, as of sampling from a generator."""
+    held_gradient: int = 0
+    """Bytes that the backward pass allocates and keeps to its end."""
+    trainable: bool = True
     """Whether it has gradients; a frozen part has none."""
-    gradient: int | None = None
-    """Numbers of its gradient; None for one for each parameter."""
+    gradient_size: int | None = None
+    """Numbers in its gradient; None for one per parameter."""
 
     @property
-    def macs_back(self) -> int:
-        """Multiply-adds on the way back."""
-        return 2 * self.macs if self.back is None else self.back
+    def forward_macs(self) -> int:
+        """Multiply-adds of the forward pass."""
+        return self.macs + self.forward_only_macs
+
+    @property
+    def backward_macs(self) -> int:
+        """Multiply-adds of the backward pass."""
+        return 2 * self.macs if self.backward is None else self.backward
 
     @property
     def gradient_bytes(self) -> int:
-        """Bytes of what is learned of it in one step."""
-        numbers = self.parameters if self.gradient is None else self.gradient
-        return FLOAT * numbers * self.learns
+        """Bytes of its gradient."""
+        numbers = self.parameters if self.gradient_size is None else self.gradient_size
+        return FLOAT * numbers * self.trainable
 
 
 Ledger = list[Entry]
 
 
-def headed(entries: Iterable[Entry]) -> Ledger:
-    """Say that these entries belong to a head: they are not carried over, nor moved by Muon."""
+def mark_as_head(entries: Iterable[Entry]) -> Ledger:
+    """Mark entries as an output head's: not carried over, and not updated by Muon."""
     return [entry._replace(body=False, matrices=()) for entry in entries]
 
 
-def again(entries: Iterable[Entry]) -> Ledger:
-    """Book a pass through parts that another entry of the same step has learned already.
+def repeat_pass(entries: Iterable[Entry]) -> Ledger:
+    """Count another pass through parts whose parameters another entry counts.
 
-    Its gradients are added to that one's, and are there beside them for a moment.
+    Its gradients exist beside the accumulated ones for a moment.
     """
     return [
         entry._replace(
-            parameters=0, matrices=(), held=0, passing=entry.passing + entry.gradient_bytes
+            parameters=0,
+            matrices=(),
+            held_gradient=0,
+            workspace=entry.workspace + entry.gradient_bytes,
         )
         for entry in entries
     ]
 
 
-def renamed(entries: Iterable[Entry], part: str, *, body: bool) -> Ledger:
-    """Book entries of several kinds under one name."""
+def rename_part(entries: Iterable[Entry], part: str, *, body: bool) -> Ledger:
+    """Count entries of several parts under one name."""
     return [entry._replace(part=part, body=body) for entry in entries]
 
 
-def by_part(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Sum numbers by part, largest first; parts that come to nothing are left out."""
+def sum_by_part(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Sum numbers by part, largest first, without zeros."""
     sums: Counter[str] = Counter()
     for part, number in pairs:
         sums[part] += number

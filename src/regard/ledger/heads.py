@@ -1,77 +1,79 @@
-"""What the heads cost: where states become tokens or labels.
+"""Costs of the output heads, which predict tokens or labels.
 
-    tokens    asked · written · w products; logits some rows at a time, their gradient at once
+    tokens    targets · vocabulary · w products; logits in blocks of rows, their gradient at once
     labels    rows · w · labels, after pooling
 
-The gradient of a tied table waits, as large as the table, until that of the reading side is there.
+The gradient of a tied table is held, as large as the table, until that of the embedding is added.
 """
 
 from regard.ledger.blocks import stack
-from regard.ledger.documents import hops_head, look
-from regard.ledger.entry import FLOAT, Entry, Ledger, Seq, headed, renamed
+from regard.ledger.documents import attention_pooling, hops_head
+from regard.ledger.entry import FLOAT, Entry, Ledger, Seq, mark_as_head, rename_part
 from regard.ledger.load import Facts
 from regard.recipe.model import LearnedSettings, ModelSettings
 from regard.recipe.recipe import Recipe
 
 BLOCK = 384
-"""Rows of logits at a time; see :mod:`regard.tasks.losses`."""
+"""Rows of a block of logits; see :mod:`regard.tasks.losses`."""
 
 
 def token_head(
     recipe: Recipe,
     settings: ModelSettings,
     facts: Facts,
-    asked: int,
+    targets: int,
     *,
-    drawn: bool = False,
-    told: int = 0,
+    generates: bool = False,
+    sampled: int = 0,
 ) -> Ledger:
-    """Say what writing ``asked`` tokens costs; ``drawn`` if tokens are also drawn from it.
+    """Cost of predicting ``targets`` tokens; ``generates`` if tokens are also drawn from it.
 
-    ``told`` counts the different ones among them, where they are told from each other only.
+    ``sampled`` is the number of tokens in a sampled softmax.
     """
-    width, written = settings.width, told or facts.written
-    entries = _transform(settings, asked, drawn=drawn) if settings.head.transform else []
+    width, classes = settings.width, sampled or facts.output_vocabulary
+    entries = _transform(settings, targets, generates=generates) if settings.head.transform else []
     learned = (0 if settings.tied else facts.vocabulary * width) + (
         facts.vocabulary * settings.head.bias
     )
     whole = settings.soft_cap or recipe.training.consistency or settings.copying
-    # A token's bias, or how rare it is, is one more feature of every state.
-    wide = width + (bool(settings.head.bias or told) and not whole)
-    matrix, states = FLOAT * written * wide, FLOAT * asked * wide
-    logits = FLOAT * (asked if whole else min(BLOCK, asked)) * written
-    blocks = 3 if asked > BLOCK or whole else 2
-    tables = 3  # logits, their logarithms, and what caps or compares them
+    # A token's bias, or its sampling correction, is one more feature of every state.
+    wide = width + (bool(settings.head.bias or sampled) and not whole)
+    matrix, states = FLOAT * classes * wide, FLOAT * targets * wide
+    logits = FLOAT * (targets if whole else min(BLOCK, targets)) * classes
+    blocks = 3 if targets > BLOCK or whole else 2
+    tables = 3  # logits, log-probabilities, and capped or compared ones
     if settings.copying and not (settings.soft_cap or recipe.training.consistency):
         tables = blocks = 1
     entry = Entry(
         "logits",
         learned,
-        asked * written * wide,
+        targets * classes * wide,
         saved=tables * logits + states if whole else matrix + states,
-        passing=2 * logits if whole else matrix + states,
-        forward_passing=blocks * logits + 2 * states + matrix * (written < facts.vocabulary),
+        workspace=2 * logits if whole else matrix + states,
+        forward_workspace=blocks * logits + 2 * states + matrix * (classes < facts.vocabulary),
         body=False,
-        again=asked * written * width if drawn else 0,
-        held=FLOAT * facts.vocabulary * width if settings.tied else 0,
+        forward_only_macs=targets * classes * width if generates else 0,
+        held_gradient=FLOAT * facts.vocabulary * width if settings.tied else 0,
     )
-    return [*headed(entries), entry]
+    return [*mark_as_head(entries), entry]
 
 
 def label_head(settings: ModelSettings, labels: int, seq: Seq) -> Ledger:
-    """Say what pooling and telling labels apart cost."""
+    """Cost of pooling and label logits."""
     width, kind = settings.ends_in, settings.head.pooling
     wide = 2 * width if kind == "mean-max" else width
-    entries = [Entry("pooling", saved=FLOAT * seq.rows * wide, passing=FLOAT * seq.tokens * width)]
+    entries = [
+        Entry("pooling", saved=FLOAT * seq.rows * wide, workspace=FLOAT * seq.tokens * width)
+    ]
     if kind == "cls":
-        entries = [pooler(width, seq)]
-    elif kind == "attention":
-        entries = [look(width, seq, features=width)]
+        return [pooler(width, seq), label_logits(wide, labels, seq.rows)]
+    if kind == "attention":
+        entries = [attention_pooling(width, seq, features=width)]
     elif kind == "hops":
         entries, wide = hops_head(settings, seq)
     elif kind in ("mean-max", "max"):
         entries = [entries[0]._replace(saved=FLOAT * seq.tokens * width)]
-    return [*(entries if kind == "cls" else headed(entries)), label_logits(wide, labels, seq.rows)]
+    return [*mark_as_head(entries), label_logits(wide, labels, seq.rows)]
 
 
 def label_logits(width: int, labels: int, rows: int) -> Entry:
@@ -80,35 +82,35 @@ def label_logits(width: int, labels: int, rows: int) -> Entry:
 
 
 def pooler(width: int, seq: Seq) -> Entry:
-    """tanh(W·x(0) + b): published with BERT's body, and counted with it."""
+    """tanh(W·x(0) + b): counted with BERT's body, as published."""
     return Entry(
         "pooler", width**2 + width, seq.rows * width**2, saved=2 * FLOAT * seq.rows * width
     )
 
 
 def pair_head(settings: ModelSettings, seq: Seq) -> Ledger:
-    """Say what telling pairs costs: BERT's pooler, and two logits."""
+    """Cost of next-sentence prediction: BERT's pooler and two logits."""
     width = settings.width
-    told = Entry("labels", 2 * (width + 1), seq.rows * 2 * width, body=False)
-    return [pooler(width, seq), told]
+    logits = Entry("labels", 2 * (width + 1), seq.rows * 2 * width, body=False)
+    return [pooler(width, seq), logits]
 
 
 def replaced_head(settings: ModelSettings, seq: Seq) -> Ledger:
-    """Say what it costs to tell of every token whether it was replaced."""
+    """Cost of replaced-token detection."""
     width = settings.width
     learned = width**2 + width + width + 1
     saved = 3 * FLOAT * seq.tokens * width
     return [Entry("labels", learned, seq.tokens * (width**2 + width), saved=saved, body=False)]
 
 
-def light_decoder(settings: ModelSettings, light: ModelSettings, seen: Seq, seq: Seq) -> Ledger:
-    """Say what rebuilding costs; it is thrown away after learning."""
+def light_decoder(settings: ModelSettings, light: ModelSettings, visible: Seq, seq: Seq) -> Ledger:
+    """Cost of the autoencoder's decoder, which is discarded after pretraining."""
     width, narrow = settings.width, light.width
     down = Entry(
         "decoder",
-        width * narrow + narrow + narrow,  # its own mask vector among them
-        seen.tokens * width * narrow,
-        saved=FLOAT * seen.tokens * width,
+        width * narrow + narrow + narrow,  # with a mask vector of its own
+        visible.tokens * width * narrow,
+        saved=FLOAT * visible.tokens * width,
         matrices=((narrow, width),),
     )
     up = Entry(
@@ -119,15 +121,15 @@ def light_decoder(settings: ModelSettings, light: ModelSettings, seen: Seq, seq:
         matrices=((width, narrow),),
     )
     place = light.position
-    places = place.positions * narrow if isinstance(place, LearnedSettings) else 0
+    positions = place.positions * narrow if isinstance(place, LearnedSettings) else 0
     blocks = stack(light, settings.decoder_depth, seq, causal=False)
-    return renamed([down, Entry("decoder", places), *blocks, up], "decoder", body=False)
+    return rename_part([down, Entry("decoder", positions), *blocks, up], "decoder", body=False)
 
 
-def _transform(settings: ModelSettings, asked: int, *, drawn: bool) -> Ledger:
-    """norm(gelu(W·x + b)), before states are compared with the table."""
+def _transform(settings: ModelSettings, targets: int, *, generates: bool) -> Ledger:
+    """norm(gelu(W·x + b)), before the output table."""
     width = settings.width
-    macs = asked * width**2
-    again = macs if drawn else 0
-    saved = FLOAT * asked * (3 * width + 2)
-    return [Entry("transform", width**2 + 3 * width, macs, saved=saved, again=again)]
+    macs = targets * width**2
+    drawn = macs if generates else 0
+    saved = FLOAT * targets * (3 * width + 2)
+    return [Entry("transform", width**2 + 3 * width, macs, saved=saved, forward_only_macs=drawn)]

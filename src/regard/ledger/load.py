@@ -1,15 +1,15 @@
-"""What a recipe alone does not settle, and what goes through a model at once."""
+"""What a recipe alone does not determine: the vocabulary, and the shape of a batch."""
 
 from typing import NamedTuple
 
 from regard.ledger.entry import Seq
 
 TYPICAL = 32
-"""Tokens of a text where nobody says: a sentence's worth."""
+"""Assumed tokens of a text: a sentence."""
 
 
 DOCUMENT = 256
-"""And of a document."""
+"""Assumed tokens of a document."""
 
 
 MARKS = 2
@@ -17,80 +17,79 @@ MARKS = 2
 
 
 class Facts(NamedTuple):
-    """What a recipe alone does not settle."""
+    """What the data or the run determines, or what is assumed instead."""
 
     vocabulary: int
-    """Tokens the tokenizer knows."""
-    written: int
-    """Tokens that can be written: all, or those seen on the target side."""
+    """Tokens in the vocabulary."""
+    output_vocabulary: int
+    """Tokens that can be predicted: all, or those that occur on the target side."""
     labels: int = 2
     """Logits of a label head."""
     assumed: tuple[str, ...] = ()
-    """What was assumed, in words."""
+    """The assumptions, in words."""
 
 
 class Sentences(NamedTuple):
-    """The sentences of some documents, as a network of sentences reads them."""
+    """The sentences of some documents, as a model that reads by sentences batches them."""
 
     groups: tuple[Seq, ...]
-    """Those read side by side, each group padded to its own longest; longer ones later."""
-    places: tuple[int, ...]
+    """Batches of sentences, each padded to its own longest; longer ones later."""
+    counts: tuple[int, ...]
     """How many documents have a first sentence, how many a second, and so on."""
 
     @property
-    def table(self) -> Seq:
-        """All of them, padded to the longest of all."""
-        return Seq(sum(self.places), self.groups[-1].length)
+    def padded(self) -> Seq:
+        """All of them, padded to the longest."""
+        return Seq(sum(self.counts), self.groups[-1].length)
 
 
 class Load(NamedTuple):
-    """What goes through the model at once: one shard of one step."""
+    """The batch of one shard of one step."""
 
     rows: int
-    """Texts side by side; in retrieval, those that answer."""
+    """Texts in the batch; in retrieval, documents."""
     length: int
     """Tokens of a text; in a pair, of the source."""
-    written: int = 0
-    """Tokens of an answer: in translation, of the target."""
-    asked: int = 0
-    """Places asked about, over all rows: in masked pretraining those that are hidden; elsewhere 0
-    stands for all."""
-    told: int = 0
-    """Different tokens asked for, where they are told from each other only; elsewhere 0."""
-    kept: int = 0
-    """Places of a row that a masked autoencoder sees."""
-    asking: Seq = Seq(0, 0)
-    """Texts that ask, in retrieval."""
+    target_length: int = 0
+    """Tokens of a target text, as in translation."""
+    targets: int = 0
+    """Predicted positions in the batch, such as masked ones; 0 for all."""
+    sampled: int = 0
+    """Tokens in a sampled softmax; 0 for a full one."""
+    visible: int = 0
+    """Positions of a row that a masked autoencoder encodes."""
+    queries: Seq = Seq(0, 0)
+    """Queries, in retrieval."""
     sentences: Sentences | None = None
-    """Where a batch was looked at, and is read by sentences."""
+    """The sentences of a real batch, where the model reads by sentences."""
 
     @property
     def seq(self) -> Seq:
-        """The texts that are read."""
+        """The input texts."""
         return Seq(self.rows, self.length)
 
-    def parted(self, parts: int) -> "Load":
+    def split(self, parts: int) -> "Load":
         """Return one of several parts of about the same size."""
 
-        def some(number: int) -> int:
+        def share(number: int) -> int:
             return max(1, number // parts) if number else 0
 
-        def fewer(seq: Seq) -> Seq:
-            return Seq(some(seq.rows), seq.length)
+        def share_rows(seq: Seq) -> Seq:
+            return Seq(share(seq.rows), seq.length)
 
         sentences = self.sentences and Sentences(
-            tuple(map(fewer, self.sentences.groups)), tuple(map(some, self.sentences.places))
+            tuple(map(share_rows, self.sentences.groups)), tuple(map(share, self.sentences.counts))
         )
         return self._replace(
-            rows=some(self.rows),
-            asked=some(self.asked),
-            asking=fewer(self.asking),
+            rows=share(self.rows),
+            targets=share(self.targets),
+            queries=share_rows(self.queries),
             sentences=sentences,
         )
 
 
-def distinct(vocabulary: int, tokens: int) -> int:
-    """Say how many different tokens a text has, about: the nth is written 1/n as often (Zipf)."""
+def expected_distinct(vocabulary: int, tokens: int) -> int:
+    """Return the expected number of distinct tokens in a text under Zipf's law."""
     ranks = range(1, vocabulary + 1)
-    whole = sum(1 / rank for rank in ranks)
-    return round(sum(1 - (1 - 1 / (rank * whole)) ** tokens for rank in ranks))
+    total = sum(1 / rank for rank in ranks)
+    return round(sum(1 - (1 - 1 / (rank * total)) ** tokens for rank in ranks))

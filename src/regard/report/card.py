@@ -81,10 +81,10 @@ def _cost(account: Mapping[str, Any]) -> str:
             "| part | parameters |",
             "|---|---|",
             *rows,
-            f"| all; the body alone has {parameters['body']:,} | {parameters['total']:,} |",
+            f"| total; without heads {parameters['body']:,} | {parameters['total']:,} |",
             "",
-            f"A step of training is {flops['step'] / 1e9:,.1f} GFLOP and holds "
-            f"{account['memory']['peak'] / 2**20:,.0f} MiB of tensors at its fullest moment,",
+            f"A training step takes {flops['step'] / 1e9:,.1f} GFLOP and a peak of "
+            f"{account['memory']['peak'] / 2**20:,.0f} MiB in tensors,",
             f"with texts of {account['length']} tokens; by formula, see `regard account RUN`.",
             "",
         ]

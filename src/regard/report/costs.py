@@ -1,13 +1,13 @@
-"""What a run or a recipe costs, to look at: pages with curves, and the facts of a report."""
+"""Costs of a run or a recipe: pages with curves, and the rows of a report."""
 
 from collections.abc import Sequence
 
 from regard import __version__
-from regard.account.fit import gib
-from regard.account.layers import Size, crossovers, curves, side_by_side
-from regard.account.observed import observed
+from regard.account.fit import format_bytes
+from regard.account.layers import Size, compare_layers, crossovers, curves
+from regard.account.observed import facts_of_model
 from regard.account.summary import Account, account
-from regard.account.time import Pace, forecast, told
+from regard.account.time import Pace, forecast, format_duration
 from regard.draw.chart import Line, line_chart
 from regard.draw.frame import page
 from regard.draw.markup import tag, text
@@ -20,23 +20,23 @@ LENGTHS = [16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048]
 
 
 def facts_of_run(run: Run) -> Facts:
-    """Say what a run settles."""
-    return observed(run.model, run.tokenizer.size)
+    """Return the facts of a run."""
+    return facts_of_model(run.model, run.tokenizer.size)
 
 
 def pace_of_run(run: Run) -> Pace | None:
-    """Say how fast a run's own steps went; an imported one took none."""
+    """Return the speed of a run's own steps; None for an imported run."""
     training = run.metrics["training"]
     steps = training["steps"]
     if not steps:
         return None
     measured = [line for line in run.journal if line["event"] == "evaluation" and line["epochs"]]
     epoch = round(measured[-1]["step"] / measured[-1]["epochs"]) if measured else None
-    return Pace(training["seconds"] / steps, training["tokens"] / steps, "this run's own", epoch)
+    return Pace(training["seconds"] / steps, training["tokens"] / steps, "steps of this run", epoch)
 
 
 def run_facts(run: Run) -> list[tuple[str, str]]:
-    """Give what a report says of a run's cost; nothing for a task without an account."""
+    """Return the rows of a report on a run's costs; none for a task without an account."""
     try:
         found = account(run.recipe, facts_of_run(run))
     except UsageError:  # a task without an account
@@ -46,18 +46,18 @@ def run_facts(run: Run) -> list[tuple[str, str]]:
     length = found.load.length
     return [
         ("parameters", f"{found.parameters.total:,}: {parts}"),
-        ("body alone", f"{found.parameters.body:,} parameters"),
+        ("without heads", f"{found.parameters.body:,} parameters"),
         (
-            "operations of a step",
+            "operations per step",
             f"{flops.step / 1e9:,.1f} GFLOP, forward {flops.forward / 1e9:,.1f}",
         ),
         (
-            "attention's scores",
+            "attention scores",
             f"{found.shares[length]:.1%} of the forward pass at {length} tokens",
         ),
         (
-            "memory of a step",
-            f"{gib(memory.peak)} of tensors, {gib(memory.activations)} activations",
+            "memory per step",
+            f"peak {format_bytes(memory.peak)}, activations {format_bytes(memory.activations)}",
         ),
     ]
 
@@ -68,19 +68,21 @@ def account_page(source: str, recipe: Recipe, found: Account, pace: Pace | None)
     summary = (
         f"A {found.task} model of {found.parameters.total:,} parameters. One step reads "
         f"{found.shards * load.rows:,} texts of {load.length} tokens, takes "
-        f"{flops.step / 1e9:,.1f} GFLOP and holds {gib(memory.peak)} of tensors at its fullest "
-        "moment."
+        f"{flops.step / 1e9:,.1f} GFLOP and a peak of {format_bytes(memory.peak)} in tensors."
     )
     if pace is not None:
         budget = forecast(recipe.training.budget, pace)
-        summary += f" A step takes {told(pace.step)} here ({pace.how})."
+        step = format_duration(pace.step)
+        summary += f" A step takes {step} on this machine ({pace.how})."
         if budget.seconds is not None:
-            summary += f" The budget, {recipe.training.budget}, takes {told(budget.seconds)}."
+            duration = format_duration(budget.seconds)
+            summary += f" The budget of {recipe.training.budget} takes {duration}."
     size = Size(load.length, recipe.model.width)
+    sizes = [(name, format_bytes(size)) for name, size in memory._asdict().items() if size]
     parts = {
         "Parameters": _table("part", "parameters", found.parameters.parts),
         "Operations": _table("part", "FLOPs forward", flops.parts),
-        "Memory": _rows(("what", "size"), [(n, gib(b)) for n, b in memory._asdict().items() if b]),
+        "Memory": _rows(("what", "size"), sizes),
         "By length": tag("div", _shares(found), _layer_curves(size), class_="charts"),
         "Assumed": "".join(tag("p", text(one)) for one in found.facts.assumed),
     }
@@ -88,31 +90,33 @@ def account_page(source: str, recipe: Recipe, found: Account, pace: Pace | None)
 
 
 def _shares(found: Account) -> str:
-    """Draw what attention's scores take, by length; nothing for a model that has none."""
+    """Draw the share of attention scores by length; nothing for a model without attention."""
     percent = [100 * share for share in found.shares.values()]
-    line = Line("scores and what is seen", list(found.shares), percent)
+    line = Line("attention scores", list(found.shares), percent)
     return _chart([line], "share of a forward pass, percent", "tokens") if any(percent) else ""
 
 
 def layers_page(size: Size) -> str:
-    """Draw layers side by side, against length."""
+    """Draw the comparison of layers as one page."""
     n, d, k, r = size
     head = ("layer", "order", "multiply-adds", "parameters", "sequential", "longest path")
     rows = [
         (c.name, c.order, f"{c.macs:,}", f"{c.parameters:,}", f"{c.sequential:,}", f"{c.path:,}")
-        for c in side_by_side(size)
+        for c in compare_layers(size)
     ]
     crossed = [
         f"{name}: " + (f"up to n = {at:,.0f}" if at is not None else "at no length")
         for name, at in crossovers(size).items()
     ]
     parts = {
-        "Side by side": _rows(head, rows),
+        "Comparison": _rows(head, rows),
         "Against length": tag("div", _layer_curves(size), class_="charts"),
-        "Self-attention multiplies less than": "".join(tag("p", text(one)) for one in crossed),
+        "Self-attention has fewer multiply-adds than": "".join(
+            tag("p", text(one)) for one in crossed
+        ),
     }
     summary = f"One layer of each kind at n = {n:,}, d = {d:,}, k = {k}, r = {r}."
-    return page("Layers side by side", summary, parts, version=__version__, kind="Account")
+    return page("Layers compared", summary, parts, version=__version__, kind="Account")
 
 
 def _layer_curves(size: Size) -> str:

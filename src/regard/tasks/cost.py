@@ -1,4 +1,4 @@
-"""What a step of a task costs, by formula: what tasks and the account share, without torch."""
+"""Cost of a task's steps, by formula and without torch; tasks inherit it, the account uses it."""
 
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ from regard.recipe.recipe import Recipe
 
 
 class Cost:
-    """What is known of a task's steps from its recipe."""
+    """What a recipe determines about the steps of its task."""
 
     has_labels: ClassVar[bool] = False
     """Whether the last field is a label or a score."""
@@ -27,18 +27,18 @@ class Cost:
 
     @classmethod
     def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-        """Enter what one shard of a training step computes and keeps, part by part."""
+        """Return the entries of one shard of a training step."""
         raise UsageError(
-            f'the account of task "{recipe.task}" is not written yet.',
+            f'task "{recipe.task}" has no account yet.',
             "Ask for the account of another task, such as classification.",
         )
 
     @classmethod
     def typical_length(cls, recipe: Recipe) -> int:
-        """Return how long texts are expected to be, in tokens.
+        """Return the assumed number of tokens of a text.
 
-        Windows are as long as they may be. Documents are what is read as such, and what is
-        expected to be too long to be read whole.
+        Windows have their maximal length. Texts count as documents if the task reads documents,
+        or if the recipe says what to do with texts that are too long.
         """
         longest = recipe.text.max_length
         if cls.windows:
@@ -49,18 +49,18 @@ class Cost:
 
     @classmethod
     def answer_length(cls, recipe: Recipe, length: int) -> int:
-        """Return how long an answer to a text of ``length`` tokens is."""
+        """Return the assumed tokens of a target for a text of ``length`` tokens."""
         return length
 
     @classmethod
     def typical_load(cls, recipe: Recipe, length: int) -> Load:
-        """Say what one shard of a step holds, of texts with ``length`` tokens."""
+        """Return the load of one shard of a step, for texts of ``length`` tokens."""
         return Load(
-            rows_of_shard(recipe, length), length, written=cls.answer_length(recipe, length)
+            rows_of_shard(recipe, length), length, target_length=cls.answer_length(recipe, length)
         )
 
 
 def rows_of_shard(recipe: Recipe, length: int) -> int:
-    """Return how many texts of ``length`` tokens one shard of a step holds, at least one."""
+    """Return the number of texts of ``length`` tokens in a shard, at least one."""
     rows = max(1, recipe.training.batch_tokens // length)
     return max(1, rows // recipe.training.shards)

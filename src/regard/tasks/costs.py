@@ -1,6 +1,6 @@
-"""What the steps of each task cost, one row each, readable without torch.
+"""The cost of each task's steps, one row per task, importable without torch.
 
-The classes of :mod:`regard.tasks.kinds` inherit from these, so that nothing is said twice.
+The classes of :mod:`regard.tasks.kinds` inherit from these classes.
 """
 
 from regard.recipe.recipe import Recipe
@@ -28,5 +28,5 @@ COSTS: dict[str, type[Cost]] = {
 
 
 def cost_of(recipe: Recipe) -> type[Cost]:
-    """Return what is known of the steps of a recipe's task."""
+    """Return the cost of a recipe's task."""
     return COSTS[recipe.task]

@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from regard import run as folders
-from regard.account.observed import observed
+from regard.account.observed import facts_of_model
 from regard.account.summary import account
 from regard.device import device_of
 from regard.errors import UsageError
@@ -67,7 +67,7 @@ def _account(prepared: Prepared, state: State) -> dict[str, Any]:
     """Return what the run costs by formula, where its task has an account."""
     recipe, size = prepared.task.recipe, prepared.task.tokenizer.size
     try:
-        found = account(recipe, observed(state.model, size)).as_json()
+        found = account(recipe, facts_of_model(state.model, size)).as_json()
     except UsageError:  # a task without an account
         return {}
     return {"account": {name: found[name] for name in ("parameters", "flops", "memory", "length")}}

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from regard.account.facts import facts_of, told_lengths
+from regard.account.facts import describe_lengths, facts_of
 from regard.account.machine import flops
-from regard.account.observed import observed
+from regard.account.observed import facts_of_model
 from regard.account.operations import operations
 from regard.account.plan import ledger_of
-from regard.account.time import Pace, extrapolated
+from regard.account.time import Pace, extrapolate
 from regard.data.stream import AnyStream
 from regard.device import choose_device
 from regard.ledger.load import Facts, Load
@@ -82,8 +82,8 @@ def time_on_data(recipe: Recipe) -> Timing:
     recipe = recipe.model_copy(update={"data": prepared.task.recipe.data})
     loads = batch_loads(prepared)
     _, state = build_training(recipe, prepared)
-    facts = observed(state.model, prepared.task.tokenizer.size)
-    facts = facts._replace(assumed=told_lengths(recipe, loads, "all texts of the data"))
+    facts = facts_of_model(state.model, prepared.task.tokenizer.size)
+    facts = facts._replace(assumed=describe_lengths(recipe, loads, "all texts of the data"))
     load = typical_load(recipe, facts, loads)
     found = measure_pace(prepared, facts, load, on="its data")
     found = found._replace(steps_per_epoch=prepared.stream.steps_per_epoch)
@@ -134,7 +134,7 @@ def typical_load(recipe: Recipe, facts: Facts, loads: list[Load]) -> Load:
 
 
 def measure_pace(prepared: Prepared, facts: Facts, load: Load, *, on: str) -> Pace:
-    """Time steps on this machine; slow deep models are extrapolated from shallow ones."""
+    """Time steps on this machine; slow deep models are extrapolate from shallow ones."""
     recipe = prepared.task.recipe
     entries = ledger_of(recipe, facts, load)
     expected = operations(recipe, entries).step / recipe.training.shards
@@ -188,10 +188,10 @@ def _extrapolate_from_shallow(prepared: Prepared) -> tuple[float, float]:
         return seconds_per_step(_with_settings(prepared, "model", **once | depths))
 
     first, tokens = at()
-    seconds = extrapolated(first, at(depth=2)[0], recipe.model.depth)
+    seconds = extrapolate(first, at(depth=2)[0], recipe.model.depth)
     if task_class(recipe).writes_target:
         deeper = at(decoder_depth=2)[0]
-        seconds += extrapolated(first, deeper, recipe.model.decoder_depth) - first
+        seconds += extrapolate(first, deeper, recipe.model.decoder_depth) - first
     return seconds, tokens
 
 
@@ -213,7 +213,7 @@ def _time_optimizers(state: State) -> float:
 def _sample_facts(recipe: Recipe, sample: Sample, loads: list[Load]) -> Facts:
     """Return the facts that the sample determines, with the assumptions in words."""
     facts = facts_of(recipe, vocabulary=sample.vocabulary)
-    words = told_lengths(recipe, loads, _describe_sample(sample))
+    words = describe_lengths(recipe, loads, _describe_sample(sample))
     if sample.labelled and not sample.whole:
         words = (*words, f"the {facts.labels} labels of {_describe_sample(sample)}")
     return facts._replace(assumed=(*facts.assumed, *words))

@@ -1,4 +1,4 @@
-"""What a step of a labelled task costs."""
+"""Cost of a step of a labelled task."""
 
 from regard.ledger.blocks import body
 from regard.ledger.documents import hierarchy
@@ -10,11 +10,11 @@ from regard.tasks.cost import Cost
 
 
 def labels(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-    """Enter a body, or words and sentences, and a head that tells labels."""
+    """Count a body, or a hierarchical network, and a label head."""
     model = recipe.model
     if model.documents.read == "sentences":
-        told = label_logits(model.ends_in, facts.labels, load.rows)
-        return [*hierarchy(model, facts, load), told]
+        logits = label_logits(model.ends_in, facts.labels, load.rows)
+        return [*hierarchy(model, facts, load), logits]
     return [
         *body(model, facts, load.seq, causal=bool(model.causal)),
         *label_head(model, facts.labels, load.seq),
@@ -22,7 +22,7 @@ def labels(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
 
 
 class LabelCost(Cost):
-    """A body and a head that tells labels."""
+    """A body and a label head."""
 
     has_labels = True
 

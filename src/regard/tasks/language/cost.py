@@ -1,19 +1,19 @@
-"""What a step of a language model costs."""
+"""Cost of a language-modelling step."""
 
 from regard.ledger.blocks import body
 from regard.ledger.entry import Ledger
 from regard.ledger.heads import token_head
-from regard.ledger.load import Facts, Load, distinct
+from regard.ledger.load import Facts, Load, expected_distinct
 from regard.recipe.recipe import Recipe
 from regard.tasks.cost import Cost
 
 
 def language_model(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-    """Enter a causal body and what writes tokens."""
+    """Count a causal body and the token head."""
     model = recipe.model
     return [
         *body(model, facts, load.seq, causal=True),
-        *token_head(recipe, model, facts, load.seq.tokens, told=load.told),
+        *token_head(recipe, model, facts, load.seq.tokens, sampled=load.sampled),
     ]
 
 
@@ -31,4 +31,4 @@ class LanguageModelCost(Cost):
         load = super().typical_load(recipe, length)
         if recipe.training.softmax == "full":
             return load
-        return load._replace(told=distinct(recipe.text.vocabulary, load.rows * length))
+        return load._replace(sampled=expected_distinct(recipe.text.vocabulary, load.rows * length))

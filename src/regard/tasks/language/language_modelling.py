@@ -93,7 +93,7 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
     def load(self, batch: Batch) -> Load:
         ids = batch.fields[0].ids
         sampled = self.recipe.training.softmax == "sampled"
-        return Load(len(ids), ids.shape[1] - 1, told=len(ids[:, 1:].unique()) if sampled else 0)
+        return Load(len(ids), ids.shape[1] - 1, sampled=len(ids[:, 1:].unique()) if sampled else 0)
 
     @property
     def longest(self) -> None:

@@ -1,7 +1,7 @@
-"""What a step of pretraining costs: a body, and the heads of its objective."""
+"""Cost of a pretraining step: a body, and the heads of its objective."""
 
 from regard.ledger.blocks import body
-from regard.ledger.entry import Ledger, Seq, renamed
+from regard.ledger.entry import Ledger, Seq, rename_part
 from regard.ledger.heads import light_decoder, pair_head, replaced_head, token_head
 from regard.ledger.load import Facts, Load
 from regard.recipe.recipe import Recipe
@@ -11,40 +11,40 @@ from regard.tasks.labelling.cost import labels
 
 
 def masked_words(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-    """Enter what an objective trains."""
+    """Count the parts that an objective trains."""
     model, settings = recipe.model, recipe.pretraining
     pairs = pair_head(model, load.seq) if settings.pairs != "none" else []
-    whole = facts._replace(written=facts.vocabulary)
+    whole = facts._replace(output_vocabulary=facts.vocabulary)
     if settings.objective == "replaced":
         small = generator_of(model, settings)
-        proposing = [
+        generator = [
             *body(small, whole, load.seq, causal=False),
-            *token_head(recipe, small, whole, load.asked, drawn=True),
+            *token_head(recipe, small, whole, load.targets, generates=True),
         ]
         trunk = body(model, whole, load.seq, causal=False)
         head = replaced_head(model, load.seq)
-        return [*renamed(proposing, "generator", body=False), *trunk, *head, *pairs]
+        return [*rename_part(generator, "generator", body=False), *trunk, *head, *pairs]
     if settings.objective == "autoencoder":
         light = light_decoder_of(model, settings)
-        seen = Seq(load.rows, load.kept)
-        decoder = light_decoder(model, light, seen, load.seq)
-        trunk = body(model, whole, seen, causal=False)
-        return [*trunk, *decoder, *token_head(recipe, model, whole, load.asked)]
+        visible = Seq(load.rows, load.visible)
+        decoder = light_decoder(model, light, visible, load.seq)
+        trunk = body(model, whole, visible, causal=False)
+        return [*trunk, *decoder, *token_head(recipe, model, whole, load.targets)]
     trunk = body(model, whole, load.seq, causal=False)
-    return [*trunk, *token_head(recipe, model, whole, load.asked), *pairs]
+    return [*trunk, *token_head(recipe, model, whole, load.targets), *pairs]
 
 
 def masked_load(recipe: Recipe, rows: int, length: int) -> Load:
-    """Say how many places are hidden, and how many a masked autoencoder sees."""
+    """Return the numbers of masked positions and of those that a masked autoencoder encodes."""
     settings = recipe.pretraining
     end = settings.mask if settings.mask_at_end is None else settings.mask_at_end
     inside = max(1, length - 2)
-    hidden = max(1, round(inside * (settings.mask + end) / 2))
-    asked = rows * hidden
+    masked = max(1, round(inside * (settings.mask + end) / 2))
+    targets = rows * masked
     if settings.objective == "hybrid":
-        forward = round(rows * settings.causal_share)
-        asked = (rows - forward) * hidden + forward * (length - 1)
-    return Load(rows, length, asked=asked, kept=length - hidden)
+        causal = round(rows * settings.causal_share)
+        targets = (rows - causal) * masked + causal * (length - 1)
+    return Load(rows, length, targets=targets, visible=length - masked)
 
 
 class MaskedCost(Cost):
@@ -68,11 +68,11 @@ class DocumentCost(Cost):
 
     @classmethod
     def ledger(cls, recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-        """Enter a classifier of documents: every word is a label of the text."""
+        """Count a classifier of documents: every token of the vocabulary is a label."""
         return labels(recipe, facts._replace(labels=facts.vocabulary), load)
 
 
 class DocumentVectorsCost(Cost):
-    """Vectors of documents; their account is not written yet."""
+    """Vectors of documents, which have no account yet."""
 
     long_texts = True

@@ -79,7 +79,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
     def load(self, batch: Batch) -> Load:
         (ids, lengths), hidden = batch.fields[0], batch.fields[1].ids >= 0
         (rows, length), kept = ids.shape, int((lengths - hidden.sum(dim=1)).max())
-        return Load(rows, length, asked=int(hidden.sum()), kept=kept)
+        return Load(rows, length, targets=int(hidden.sum()), visible=kept)
 
     @property
     def longest(self) -> None:

@@ -1,7 +1,7 @@
-"""What a step of retrieval costs: queries and documents pass the same body, then meet."""
+"""Cost of a retrieval step: one encoder for queries and documents, then their similarities."""
 
 from regard.ledger.blocks import body
-from regard.ledger.entry import FLOAT, Entry, Ledger, Seq, again
+from regard.ledger.entry import FLOAT, Entry, Ledger, Seq, repeat_pass
 from regard.ledger.heads import label_head
 from regard.ledger.load import MARKS, Facts, Load
 from regard.recipe.model import ModelSettings
@@ -10,28 +10,29 @@ from regard.tasks.cost import Cost, rows_of_shard
 
 
 def dual_encoder(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-    """Enter both sides and their similarities."""
+    """Count both sides and their similarities."""
     model = recipe.model
-    passed = [_one_side(recipe, facts, seq) for seq in (load.asking, load.seq)]
+    queries, documents = (_encode(recipe, facts, seq) for seq in (load.queries, load.seq))
     wide = 2 * model.width if model.head.pooling == "mean-max" else model.ends_in
-    # What answers is passed last, so the way back meets it first: there gradients appear.
-    likeness = Entry("likeness", 0, load.asking.rows * load.rows * wide, body=False)
-    return [*again(passed[0]), *passed[1], likeness]
+    # Documents are encoded last, so the backward pass allocates gradients there.
+    similarity = Entry("similarity", 0, load.queries.rows * load.rows * wide, body=False)
+    return [*repeat_pass(queries), *documents, similarity]
 
 
-def _one_side(recipe: Recipe, facts: Facts, seq: Seq) -> Ledger:
+def _encode(recipe: Recipe, facts: Facts, seq: Seq) -> Ledger:
     model, settings = recipe.model, recipe.retrieval
-    passed = body(model, facts, seq, causal=bool(model.causal))
+    entries = body(model, facts, seq, causal=bool(model.causal))
     if settings.term_weights == "even":
-        return [*passed, *label_head(model, 0, seq)]
-    return [*passed, _weighted(facts, model, seq, learns=settings.term_weights == "learned")]
+        return [*entries, *label_head(model, 0, seq)]
+    trainable = settings.term_weights == "learned"
+    return [*entries, _weighted_mean(facts, model, seq, trainable=trainable)]
 
 
-def _weighted(facts: Facts, model: ModelSettings, seq: Seq, *, learns: bool) -> Entry:
-    """Book a mean in which every token has a number of its own."""
+def _weighted_mean(facts: Facts, model: ModelSettings, seq: Seq, *, trainable: bool) -> Entry:
+    """Count a mean with one weight per token of the vocabulary."""
     macs, saved = seq.tokens * model.width, FLOAT * seq.tokens * model.width
-    entry = Entry("pooling", facts.vocabulary, macs, saved=saved, body=False, learns=learns)
-    return entry if learns else entry._replace(back=macs)
+    entry = Entry("pooling", facts.vocabulary, macs, saved=saved, body=False, trainable=trainable)
+    return entry if trainable else entry._replace(backward=macs)
 
 
 class RetrievalCost(Cost):
@@ -49,7 +50,7 @@ class RetrievalCost(Cost):
 
     @classmethod
     def typical_load(cls, recipe: Recipe, length: int) -> Load:
-        answers = 1 + recipe.retrieval.hard_negatives
-        rows = rows_of_shard(recipe, length * answers)
-        asking = Seq(rows, min(length, recipe.retrieval.query_length[1] + MARKS))
-        return Load(rows * answers, length, asking=asking)
+        documents = 1 + recipe.retrieval.hard_negatives
+        rows = rows_of_shard(recipe, length * documents)
+        queries = Seq(rows, min(length, recipe.retrieval.query_length[1] + MARKS))
+        return Load(rows * documents, length, queries=queries)

@@ -102,8 +102,8 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
         return (Tag("document", str(number), titled=True).written(),)
 
     def load(self, batch: Batch) -> Load:
-        asking, answering = (Seq(*field.ids.shape) for field in batch.fields[:2])
-        return Load(*answering, asking=asking)
+        queries, documents = (Seq(*field.ids.shape) for field in batch.fields[:2])
+        return Load(*documents, queries=queries)
 
     @classmethod
     def records(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Found]:

@@ -1,4 +1,4 @@
-"""What a step of tagging costs."""
+"""Cost of a tagging step."""
 
 from regard.ledger.blocks import body
 from regard.ledger.entry import Ledger

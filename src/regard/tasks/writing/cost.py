@@ -1,4 +1,4 @@
-"""What a step of an encoder-decoder costs."""
+"""Cost of an encoder-decoder step."""
 
 from regard.ledger.blocks import embedding, stack
 from regard.ledger.documents import pointer
@@ -10,22 +10,22 @@ from regard.tasks.cost import Cost
 
 
 def encoder_decoder(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
-    """Enter encoder, decoder and what writes tokens."""
+    """Count encoder, decoder and token head."""
     model = recipe.model
-    source, target = load.seq, Seq(load.rows, load.written)
+    source, target = load.seq, Seq(load.rows, load.target_length)
     context = FLOAT * source.tokens * model.width
-    writing = embedding(model, facts.vocabulary, target)
+    embedded = embedding(model, facts.vocabulary, target)
     if model.tied:
-        writing = [entry._replace(parameters=0) for entry in writing]
+        embedded = [entry._replace(parameters=0) for entry in embedded]
     copying = pointer(model.width, target, source) if model.copying else []
     return [
         *embedding(model, facts.vocabulary, source),
         *stack(model, model.depth, source, causal=False),
         Entry("context", saved=context),
-        *writing,
+        *embedded,
         *stack(model, model.decoder_depth, target, causal=True, context=source),
         *copying,
-        *token_head(recipe, model, facts, load.asked or target.tokens),
+        *token_head(recipe, model, facts, load.targets or target.tokens),
     ]
 
 

@@ -61,7 +61,7 @@ class TextToText(WritingCost, Task[Transformer]):
     def load(self, batch: Batch) -> Load:
         source, target = batch.fields[:2]
         (rows, length), asked = source.ids.shape, int(target.lengths.sum())
-        return Load(rows, length, written=target.ids.shape[1], asked=asked)
+        return Load(rows, length, target_length=target.ids.shape[1], targets=asked)
 
     def build(self) -> Transformer:
         return transformer(self.recipe.model, self.tokenizer.size)
