@@ -35,7 +35,7 @@ from torch.nn import functional
 from regard.data.batch import Batch, pad
 from regard.data.worlds.reviews import draw_reviews
 from regard.data.worlds.scenes import draw_scenes
-from regard.decoding.search import greedy
+from regard.decoding.search import greedy_search
 from regard.decoding.steps import Limits
 from regard.layers.visibility import padding
 from regard.models.build.body import body
@@ -106,7 +106,9 @@ class EncoderDecoder(nn.Module):
         steps = self.model.steps(source.ids, source_lengths=source.lengths)
         longest = (source.lengths + SPARE).tolist()
         limits = Limits(special.BEGIN, special.END, longest, tuple(range(special.END)))
-        return [self.tokenizer.decode(a.ids) for a in greedy(steps, len(rows), limits=limits)]
+        return [
+            self.tokenizer.decode(a.ids) for a in greedy_search(steps, len(rows), limits=limits)
+        ]
 
 
 class Encoder(nn.Module):

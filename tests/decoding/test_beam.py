@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from regard.decoding import beam as beam_file
-from regard.decoding.beam import beam
-from regard.decoding.search import greedy
+from regard.decoding.beam import beam_search
+from regard.decoding.search import greedy_search
 
 from .toy import BEGIN, END, PAD, Toy, every_finished_sequence, limits
 
@@ -21,8 +21,8 @@ def penalised(total, length, alpha):
 def test_a_beam_of_one_is_greedy(alpha, end_bias):
     rows = [limits(*[11] * 13), limits(*range(1, 14))]
     for limit in rows:
-        expected = greedy(Toy(SOURCES, end_bias=end_bias), 13, limits=limit)
-        found = beam(
+        expected = greedy_search(Toy(SOURCES, end_bias=end_bias), 13, limits=limit)
+        found = beam_search(
             Toy(SOURCES, end_bias=end_bias), 13, limits=limit, width=1, length_penalty=alpha
         )
         assert [(a.ids, a.log_probability, a.finished) for (a,) in found] == [
@@ -34,7 +34,7 @@ def test_a_beam_of_one_is_greedy(alpha, end_bias):
 def test_a_beam_as_wide_as_the_space_is_exhaustive_search(alpha):
     tokens, longest, best = [3, 4, 5], 5, 7  # PAD and BEGIN are never produced
     toy = Toy(range(5), vocabulary=6, dtype=torch.float64)
-    found = beam(
+    found = beam_search(
         toy,
         5,
         limits=limits(*[longest] * 5),
@@ -77,7 +77,9 @@ def test_the_early_stop_changes_no_answer(alpha, width, best):
     longest = [2, 3, 5, 7, 11, 7, 5, 7, 3, 11, 7, 5, 7]
     for end_bias in (-2.0, 0.0, 1.0):
         toy = Toy(SOURCES, end_bias=end_bias, dtype=torch.float64)
-        found = beam(toy, 13, limits=limits(*longest), width=width, length_penalty=alpha, best=best)
+        found = beam_search(
+            toy, 13, limits=limits(*longest), width=width, length_penalty=alpha, best=best
+        )
         for source, answers in enumerate(found):
             expected = beam_by_hand(
                 toy, source, longest=longest[source], width=width, alpha=alpha, best=best
@@ -88,21 +90,21 @@ def test_the_early_stop_changes_no_answer(alpha, width, best):
 
 def test_the_early_stop_saves_steps():
     toy, patient = Toy(range(7), end_bias=2.0), Toy(range(7), end_bias=2.0)
-    beam(toy, 7, limits=limits(*[31] * 7), width=5, length_penalty=0.6)
+    beam_search(toy, 7, limits=limits(*[31] * 7), width=5, length_penalty=0.6)
     never_sure = pytest.MonkeyPatch()
     never_sure.setattr(
         beam_file._Finished,
-        "over",
+        "is_complete",
         lambda self, likeliest, longest: len(self.answers) >= self.width,
     )
-    beam(patient, 7, limits=limits(*[31] * 7), width=5, length_penalty=0.6)
+    beam_search(patient, 7, limits=limits(*[31] * 7), width=5, length_penalty=0.6)
     never_sure.undo()
     assert sum(toy.rows_per_step) < 0.8 * sum(patient.rows_per_step)
 
 
 def test_the_reported_log_probability_is_that_of_re_scoring():
     toy = Toy(SOURCES, dtype=torch.float64)
-    found = beam(toy, 13, limits=limits(*[5] * 13), width=4, length_penalty=0.6, best=3)
+    found = beam_search(toy, 13, limits=limits(*[5] * 13), width=4, length_penalty=0.6, best=3)
     for source, answers in enumerate(found):
         for answer in answers:
             ids = [*answer.ids, END] if answer.finished else answer.ids
@@ -113,16 +115,20 @@ def test_the_reported_log_probability_is_that_of_re_scoring():
 
 def test_a_row_alone_answers_as_it_does_in_a_batch():
     longest = [2, 3, 5, 7, 11, 13, 1, 2, 3, 5, 7, 11, 13]
-    together = beam(Toy(SOURCES), 13, limits=limits(*longest), width=3, length_penalty=0.6, best=2)
+    together = beam_search(
+        Toy(SOURCES), 13, limits=limits(*longest), width=3, length_penalty=0.6, best=2
+    )
     alone = [
-        beam(Toy([s]), 1, limits=limits(longest[s]), width=3, length_penalty=0.6, best=2)[0]
+        beam_search(Toy([s]), 1, limits=limits(longest[s]), width=3, length_penalty=0.6, best=2)[0]
         for s in SOURCES
     ]
     assert together == alone
 
 
 def test_the_answers_come_best_first_and_differ():
-    found = beam(Toy(SOURCES), 13, limits=limits(*[11] * 13), width=5, length_penalty=0.6, best=5)
+    found = beam_search(
+        Toy(SOURCES), 13, limits=limits(*[11] * 13), width=5, length_penalty=0.6, best=5
+    )
     for answers in found:
         assert [a.score for a in answers] == sorted((a.score for a in answers), reverse=True)
         assert len({tuple(a.ids) for a in answers}) == len(answers)
@@ -130,9 +136,13 @@ def test_the_answers_come_best_first_and_differ():
 
 def test_unfinished_answers_come_back_only_where_nothing_finished():
     toy = Toy(range(5), end_bias=-99)
-    for answers in beam(toy, 5, limits=limits(1, 2, 3, 5, 7), width=3, length_penalty=0.6, best=2):
+    for answers in beam_search(
+        toy, 5, limits=limits(1, 2, 3, 5, 7), width=3, length_penalty=0.6, best=2
+    ):
         assert [a.finished for a in answers] == [False, False]
-    mixed = beam(Toy(SOURCES), 13, limits=limits(*[3] * 13), width=3, length_penalty=0.6, best=3)
+    mixed = beam_search(
+        Toy(SOURCES), 13, limits=limits(*[3] * 13), width=3, length_penalty=0.6, best=3
+    )
     kinds = [{a.finished for a in answers} for answers in mixed]
     assert {True} in kinds
     assert {True, False} not in kinds
@@ -143,7 +153,7 @@ def test_a_greater_length_penalty_never_makes_the_best_answer_shorter():
     lengths = []
     for alpha in (0.0, 0.6, 1.2, 3.0):
         toy = Toy(range(7), vocabulary=5, end_bias=1.0)
-        found = beam(toy, 7, limits=limits(*[5] * 7), width=32, length_penalty=alpha)
+        found = beam_search(toy, 7, limits=limits(*[5] * 7), width=32, length_penalty=alpha)
         lengths.append([len(answers[0].ids) for answers in found])
     for shorter, longer in itertools.pairwise(lengths):
         assert all(a <= b for a, b in zip(shorter, longer, strict=True))
@@ -152,12 +162,12 @@ def test_a_greater_length_penalty_never_makes_the_best_answer_shorter():
 
 def test_sources_that_are_over_leave_the_batch():
     toy = Toy(range(3), end_bias=-99)
-    beam(toy, 3, limits=limits(1, 2, 5), width=4, length_penalty=0.6)
+    beam_search(toy, 3, limits=limits(1, 2, 5), width=4, length_penalty=0.6)
     assert toy.rows_per_step == [3, 8, 4, 4, 4]
 
 
 def test_tokens_that_must_never_come_do_not_come():
-    found = beam(
+    found = beam_search(
         Toy(SOURCES),
         13,
         limits=limits(*[7] * 13, never=(BEGIN, PAD, 3)),
@@ -170,7 +180,7 @@ def test_tokens_that_must_never_come_do_not_come():
 
 
 def test_no_rows_give_no_answers():
-    assert beam(Toy([]), 0, limits=limits(), width=3, length_penalty=0.6) == []
+    assert beam_search(Toy([]), 0, limits=limits(), width=3, length_penalty=0.6) == []
 
 
 @pytest.mark.parametrize(
@@ -183,4 +193,4 @@ def test_no_rows_give_no_answers():
 )
 def test_settings_that_make_no_sense_are_refused(settings, words):
     with pytest.raises(ValueError, match=words):
-        beam(Toy([0]), 1, limits=limits(3), **settings)
+        beam_search(Toy([0]), 1, limits=limits(3), **settings)

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from regard.decoding.search import greedy
+from regard.decoding.search import greedy_search
 from regard.decoding.steps import Limits
 from regard.errors import RunError
 
@@ -25,7 +25,7 @@ def greedy_by_hand(toy, source, longest):
 
 def test_greedy_takes_the_likeliest_token_each_time():
     toy = Toy(SOURCES)
-    answers = greedy(toy, 11, limits=limits(*[13] * 11))
+    answers = greedy_search(toy, 11, limits=limits(*[13] * 11))
     assert [(a.ids, a.finished) for a in answers] == [
         greedy_by_hand(toy, source, 13) for source in SOURCES
     ]
@@ -34,40 +34,40 @@ def test_greedy_takes_the_likeliest_token_each_time():
 
 def test_the_log_probability_is_that_of_the_tokens_and_the_end():
     toy = Toy(SOURCES, dtype=torch.float64)
-    for source, answer in enumerate(greedy(toy, 11, limits=limits(*[5] * 11))):
+    for source, answer in enumerate(greedy_search(toy, 11, limits=limits(*[5] * 11))):
         ids = [*answer.ids, END] if answer.finished else answer.ids
         assert answer.log_probability == pytest.approx(toy.log_probability(source, ids))
         assert answer.score == answer.log_probability
 
 
 def test_a_row_alone_answers_as_it_does_in_a_batch():
-    together = greedy(Toy(SOURCES), 11, limits=limits(*[13] * 11))
-    alone = [greedy(Toy([source]), 1, limits=limits(13))[0] for source in SOURCES]
+    together = greedy_search(Toy(SOURCES), 11, limits=limits(*[13] * 11))
+    alone = [greedy_search(Toy([source]), 1, limits=limits(13))[0] for source in SOURCES]
     assert together == alone
 
 
 def test_every_row_has_its_own_limit_and_the_end_token_counts():
     longest = [1, 2, 3, 5, 7]
-    answers = greedy(Toy(range(5), end_bias=-99), 5, limits=limits(*longest))
+    answers = greedy_search(Toy(range(5), end_bias=-99), 5, limits=limits(*longest))
     assert [len(a.ids) for a in answers] == longest
     assert not any(a.finished for a in answers)
-    (ends_at_once,) = greedy(Toy([0], end_bias=99), 1, limits=limits(1))
+    (ends_at_once,) = greedy_search(Toy([0], end_bias=99), 1, limits=limits(1))
     assert ends_at_once.finished
     assert ends_at_once.ids == []
 
 
 def test_rows_that_are_over_leave_the_batch():
     toy = Toy(range(5), end_bias=-99)
-    greedy(toy, 5, limits=limits(1, 2, 2, 5, 7))
+    greedy_search(toy, 5, limits=limits(1, 2, 2, 5, 7))
     assert toy.rows_per_step == [5, 4, 2, 2, 2, 1, 1]
 
 
 def test_no_rows_give_no_answers():
-    assert greedy(Toy([]), 0, limits=limits()) == []
+    assert greedy_search(Toy([]), 0, limits=limits()) == []
 
 
 def test_tokens_that_must_never_come_do_not_come_and_change_no_probability():
-    banned = greedy(Toy(SOURCES), 11, limits=limits(*[13] * 11, never=(BEGIN, PAD, 3, 5)))
+    banned = greedy_search(Toy(SOURCES), 11, limits=limits(*[13] * 11, never=(BEGIN, PAD, 3, 5)))
     assert {token for answer in banned for token in answer.ids} == {4, 6}
     toy = Toy(SOURCES)
     for source, answer in enumerate(banned):
@@ -77,7 +77,7 @@ def test_tokens_that_must_never_come_do_not_come_and_change_no_probability():
 
 def test_half_precision_logits_are_normalised_in_single_precision():
     toy = Toy([3], dtype=torch.bfloat16, end_bias=-99)
-    (answer,) = greedy(toy, 1, limits=limits(1))
+    (answer,) = greedy_search(toy, 1, limits=limits(1))
     logits = torch.tensor(toy.logits(3, (BEGIN,)), dtype=torch.bfloat16)
     assert answer.log_probability == logits.float().log_softmax(-1)[answer.ids[0]].item()
 
@@ -92,7 +92,7 @@ def test_half_precision_logits_are_normalised_in_single_precision():
 )
 def test_limits_that_make_no_sense_are_refused(wrong, words):
     with pytest.raises(ValueError, match=words):
-        greedy(Toy(range(3)), 3, limits=wrong)
+        greedy_search(Toy(range(3)), 3, limits=wrong)
 
 
 def test_a_model_that_gives_no_numbers_is_refused():
@@ -101,4 +101,4 @@ def test_a_model_that_gives_no_numbers_is_refused():
             return [math.nan] * 7
 
     with pytest.raises(RunError, match="finite log-probability"):
-        greedy(Broken([0]), 1, limits=limits(3))
+        greedy_search(Broken([0]), 1, limits=limits(3))

@@ -111,7 +111,7 @@ def test_writing_step_by_step_equals_all_at_once(shape):
         for row in range(3):
             if position < TARGET_LENGTHS[row]:
                 assert_close(step[row], expected[row, position], rtol=1e-9, atol=1e-9)
-                assert_close(steps.looked[row], pointed.weights[row, position])
+                assert_close(steps.source_attention[row], pointed.weights[row, position])
 
 
 def test_rows_may_be_reordered_and_dropped_while_writing():

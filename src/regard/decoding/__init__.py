@@ -1,1 +1,1 @@
-"""Probabilities become a sequence. This room knows ids, never text, and imports no other room."""
+"""From probabilities to a sequence. It handles ids, never text, and imports no other room."""

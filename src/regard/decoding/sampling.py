@@ -1,9 +1,9 @@
-"""Sampling: draw each token from what the model holds possible.
+"""Sampling: draw each token from the model's distribution, truncated.
 
-    yₜ ~ softmax(logits / temperature), among the top_k likeliest tokens, and of these among the
-    fewest that together hold the probability top_p  (Fan et al. 2018; Holtzman et al. 2020)
+    yₜ ~ softmax(logits / temperature), restricted to the top_k likeliest tokens (Fan et al. 2018),
+    then to the smallest set of them with total probability top_p (Holtzman et al. 2020)
 
-A row's draws depend on its generator and on nothing that happens in other rows.
+A row's draws depend on its own generator and not on other rows.
 """
 
 from collections.abc import Sequence
@@ -13,19 +13,19 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.decoding.search import walk
+from regard.decoding.search import generate
 from regard.decoding.steps import Answer, Limits, Steps, check_limits
 
 
-class Choice(NamedTuple):
-    """Among which tokens, and how evenly, to draw."""
+class SamplingParameters(NamedTuple):
+    """Temperature, and which tokens to draw from."""
 
     temperature: float = 1.0
-    """Below 1 sharpens the choice, above 1 flattens it."""
+    """Below 1 sharpens the distribution, above 1 flattens it."""
     top_k: int = 0
-    """Only this many likeliest tokens; 0 for all."""
+    """Draw from this many likeliest tokens; 0 for all."""
     top_p: float = 1.0
-    """Only the likeliest tokens that together hold this probability."""
+    """Draw from the likeliest tokens with this total probability."""
 
 
 def sample(
@@ -33,26 +33,29 @@ def sample(
     rows: int,
     *,
     limits: Limits,
-    choice: Choice,
+    parameters: SamplingParameters,
     generator: torch.Generator | Sequence[torch.Generator],
 ) -> list[Answer]:
     """Draw one sequence per row, from one generator or from one per row."""
-    _check(choice)
+    _check(parameters)
     check_limits(limits, rows)
-    draws = _draws(generator, limits.longest)
+    draws = _draw_uniform(generator, limits.longest)
 
-    def choose(log_p: Tensor, under_way: Tensor, step: int) -> Tensor:
-        # On the CPU: float64 is not to be had on every device.
-        return draw(log_p.cpu(), draws[under_way, step], choice=choice).to(log_p.device)
+    def choose(log_p: Tensor, active: Tensor, step: int) -> Tensor:
+        # On the CPU: not every device has float64.
+        return draw(log_p.cpu(), draws[active, step], parameters=parameters).to(log_p.device)
 
-    return walk(steps, rows, limits=limits, choose=choose)
+    return generate(steps, rows, limits=limits, choose=choose)
 
 
 def draw(
-    log_p: Float[Tensor, "row vocabulary"], draws: Float[Tensor, " row"], *, choice: Choice
+    log_p: Float[Tensor, "row vocabulary"],
+    draws: Float[Tensor, " row"],
+    *,
+    parameters: SamplingParameters,
 ) -> Int[Tensor, " row"]:
-    """Turn numbers drawn evenly from [0, 1) into tokens drawn from the truncated distribution."""
-    kept, tokens = truncate(log_p, choice=choice)
+    """Turn uniform draws from [0, 1) into tokens of the truncated distribution."""
+    kept, tokens = truncate(log_p, parameters=parameters)
     reached = kept.cumsum(dim=-1)
     sought = draws[:, None].to(reached) * reached[:, -1:]
     place = torch.searchsorted(reached, sought, right=True).clamp(max=kept.shape[-1] - 1)
@@ -60,25 +63,25 @@ def draw(
 
 
 def truncate(
-    log_p: Float[Tensor, "row vocabulary"], *, choice: Choice
+    log_p: Float[Tensor, "row vocabulary"], *, parameters: SamplingParameters
 ) -> tuple[Float[Tensor, "row kept"], Int[Tensor, "row kept"] | None]:
-    """Give the probabilities drawn from, zero where cut off, and their tokens (None: in order)."""
-    scaled = log_p.double() / choice.temperature
+    """Return the truncated probabilities and the tokens they belong to (None: all, in order)."""
+    scaled = log_p.double() / parameters.temperature
     tokens = None
-    if choice.top_k or choice.top_p < 1:
-        count = min(choice.top_k or scaled.shape[-1], scaled.shape[-1])
+    if parameters.top_k or parameters.top_p < 1:
+        count = min(parameters.top_k or scaled.shape[-1], scaled.shape[-1])
         scaled, tokens = scaled.topk(count, dim=-1)
     kept = scaled.softmax(dim=-1)
-    if choice.top_p < 1:
+    if parameters.top_p < 1:
         before = kept.cumsum(dim=-1) - kept
-        kept = kept.masked_fill(before >= choice.top_p, 0.0)
+        kept = kept.masked_fill(before >= parameters.top_p, 0.0)
     return kept, tokens
 
 
-def _draws(
+def _draw_uniform(
     generator: torch.Generator | Sequence[torch.Generator], longest: Sequence[int]
 ) -> Float[Tensor, "row step"]:
-    """One number in [0, 1) per row and step; a row's own depend on nothing but its generator."""
+    """Draw one number from [0, 1) per row and step, each row from its own generator."""
     if isinstance(generator, torch.Generator):
         seeds = torch.randint(2**62, (len(longest),), generator=generator, device=generator.device)
         generators = [torch.Generator().manual_seed(seed) for seed in seeds.tolist()]
@@ -87,7 +90,7 @@ def _draws(
     if len(generators) != len(longest):
         raise ValueError(
             f"sampling takes one generator, or one per row. Got {len(generators)} generators for "
-            f"{len(longest)} rows; pass a single one to serve all rows."
+            f"{len(longest)} rows; pass a single one for all rows."
         )
     draws = torch.zeros(len(longest), max(longest, default=0), dtype=torch.float64)
     for row, (own, steps) in enumerate(zip(generators, longest, strict=True)):
@@ -97,17 +100,17 @@ def _draws(
     return draws
 
 
-def _check(choice: Choice) -> None:
-    if choice.temperature <= 0:
+def _check(parameters: SamplingParameters) -> None:
+    if parameters.temperature <= 0:
         raise ValueError(
             f"temperature must be above 0, because logits are divided by it. "
-            f"Got {choice.temperature}; for the likeliest token each time, search greedily."
+            f"Got {parameters.temperature}; for the likeliest token each time, use greedy search."
         )
-    if choice.top_k < 0:
+    if parameters.top_k < 0:
         raise ValueError(
-            f"top_k counts tokens, so it cannot be negative. Got {choice.top_k}; give 0 for all."
+            f"top_k is a number of tokens, at least 0. Got {parameters.top_k}; give 0 for all."
         )
-    if not 0 < choice.top_p <= 1:
+    if not 0 < parameters.top_p <= 1:
         raise ValueError(
-            f"top_p is a probability above 0 and at most 1. Got {choice.top_p}; give 1 for all."
+            f"top_p is a probability above 0 and at most 1. Got {parameters.top_p}; give 1 for all."
         )

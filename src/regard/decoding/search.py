@@ -1,8 +1,8 @@
-"""One sequence per row, one token at a time: the walk that greedy search and sampling share.
+"""Generation of one sequence per row, token by token, as greedy search and sampling share it.
 
     yₜ = choose(log p(· | y₁ … yₜ₋₁))
 
-Rows that end leave the batch, so that short sequences do not pay for long ones.
+Finished rows leave the batch, so that short sequences do not wait for long ones.
 """
 
 from collections.abc import Callable
@@ -11,63 +11,63 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.decoding.rules import obey
+from regard.decoding.rules import apply_rules
 from regard.decoding.steps import (
     Answer,
     Limits,
     Steps,
-    answer,
     check_limits,
     log_probabilities,
+    make_answer,
 )
 
 Choose = Callable[[Tensor, Tensor, int], Tensor]
-"""(log p "row vocabulary", which rows these were at the start " row", step) -> tokens " row"."""
+"""(log p "row vocabulary", the rows' original indices " row", step) -> tokens " row"."""
 
 
-def greedy(steps: Steps, rows: int, *, limits: Limits) -> list[Answer]:
+def greedy_search(steps: Steps, rows: int, *, limits: Limits) -> list[Answer]:
     """yₜ = argmax log p(· | y₁ … yₜ₋₁): the likeliest token each time."""
-    return walk(steps, rows, limits=limits, choose=_likeliest)
+    return generate(steps, rows, limits=limits, choose=_take_likeliest)
 
 
-def _likeliest(
+def _take_likeliest(
     log_p: Float[Tensor, "row vocabulary"], _rows: Int[Tensor, " row"], _step: int
 ) -> Int[Tensor, " row"]:
     return log_p.argmax(dim=-1)
 
 
 @torch.no_grad()
-def walk(steps: Steps, rows: int, *, limits: Limits, choose: Choose) -> list[Answer]:
-    """Let ``choose`` pick every token until each row has ended or reached its limit."""
+def generate(steps: Steps, rows: int, *, limits: Limits, choose: Choose) -> list[Answer]:
+    """Let ``choose`` pick each token until every row has ended or reached its limit."""
     check_limits(limits, rows)
     answers: list[Answer | None] = [None] * rows
     newest = torch.full((rows,), limits.begin)
     longest = torch.tensor(limits.longest, dtype=torch.long)
-    under_way, produced = torch.arange(rows), torch.empty(rows, 0, dtype=torch.long)
+    active, produced = torch.arange(rows), torch.empty(rows, 0, dtype=torch.long)
     totals = torch.zeros(())
 
     for step in range(max(limits.longest, default=0)):
         log_p = log_probabilities(steps.advance(newest), limits.never)
-        obey(log_p, produced, under_way, limits=limits)
-        newest = choose(log_p, under_way, step)
+        apply_rules(log_p, produced, active, limits=limits)
+        newest = choose(log_p, active, step)
         totals = totals + log_p.gather(1, newest[:, None])[:, 0]
         produced = torch.cat([produced, newest.cpu()[:, None]], dim=1)
 
         ended = produced[:, -1] == limits.end
-        over = ended | (longest == step + 1)
-        if not over.any():
+        stopped = ended | (longest == step + 1)
+        if not stopped.any():
             continue
-        for place in over.nonzero()[:, 0].tolist():
-            ids, total, done = produced[place].tolist(), totals[place].item(), bool(ended[place])
-            answers[int(under_way[place])] = answer(
-                ids[:-1] if done else ids, total, score=total, finished=done
+        for row in stopped.nonzero()[:, 0].tolist():
+            ids, total, finished = produced[row].tolist(), totals[row].item(), bool(ended[row])
+            answers[int(active[row])] = make_answer(
+                ids[:-1] if finished else ids, total, score=total, finished=finished
             )
-        going = (~over).nonzero()[:, 0]
-        if not len(going):
+        kept = (~stopped).nonzero()[:, 0]
+        if not len(kept):
             break
-        under_way, produced, longest = under_way[going], produced[going], longest[going]
-        going = going.to(log_p.device)
-        newest, totals = newest[going], totals[going]
-        steps.keep(going)
+        active, produced, longest = active[kept], produced[kept], longest[kept]
+        kept = kept.to(log_p.device)
+        newest, totals = newest[kept], totals[kept]
+        steps.keep(kept)
 
     return [one for one in answers if one is not None]

@@ -128,8 +128,8 @@ class TransformerSteps:
         self.context: Tensor | None = model.encode(source, visible=self.context_visible)
         self.memory = model.decoder.memory()
         self.pointer = BlockMemory()
-        self.looked: Tensor | None = None
-        """Where each row's newest state points, if the model copies."""
+        self.source_attention: Tensor | None = None
+        """Pointer weights of each row's newest state, if the model copies."""
         self.written = 0
 
     def advance(self, newest: Int[Tensor, " row"]) -> Float[Tensor, "row token"]:
@@ -156,7 +156,7 @@ class TransformerSteps:
         pointed = self.model.copying(
             states, self.context, visible=self.context_visible, memory=self.pointer.cross
         )
-        self.looked = pointed.weights[:, 0]
+        self.source_attention = pointed.weights[:, 0]
         return mixture(pointed, logits, source=self.source)
 
     def keep(self, rows: Int[Tensor, " kept"]) -> None:

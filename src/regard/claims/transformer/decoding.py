@@ -6,8 +6,8 @@ import torch
 
 from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.precision import exact
-from regard.decoding.beam import beam
-from regard.decoding.search import greedy
+from regard.decoding import beam
+from regard.decoding.search import greedy_search
 from regard.decoding.steps import Answer, Limits, Steps
 from regard.models.build.writing import language_model
 from regard.models.gpt import LanguageModel
@@ -39,7 +39,7 @@ def beam_search() -> Measurement:
     for seed in range(16):
         model = _make_model(seed)
         answers = {width: _search(model, width) for width in (1, 2, 4, TOKENS**LONGEST)}
-        same += answers[1].ids == greedy(_start(model), 1, limits=_set_limits())[0].ids
+        same += answers[1].ids == greedy_search(_start(model), 1, limits=_set_limits())[0].ids
         exhaustive += _equal(answers[TOKENS**LONGEST].score, max(_score_all(model)))
         worse += answers[2].score < answers[1].score - 1e-9
         worse += answers[4].score < answers[2].score - 1e-9
@@ -114,7 +114,8 @@ def _start(model: LanguageModel) -> Steps:
 
 def _search(model: LanguageModel, width: int, longest: int = LONGEST) -> Answer:
     limits = _set_limits(longest)
-    return beam(_start(model), 1, limits=limits, width=width, length_penalty=PENALTY)[0][0]
+    found = beam.beam_search(_start(model), 1, limits=limits, width=width, length_penalty=PENALTY)
+    return found[0][0]
 
 
 def _rescore(model: LanguageModel, answer: Answer) -> float:

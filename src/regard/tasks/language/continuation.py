@@ -6,9 +6,9 @@ from itertools import groupby
 import numpy as np
 import torch
 
-from regard.decoding.beam import beam
-from regard.decoding.sampling import Choice, sample
-from regard.decoding.search import greedy
+from regard.decoding.beam import beam_search
+from regard.decoding.sampling import SamplingParameters, sample
+from regard.decoding.search import greedy_search
 from regard.decoding.steps import Answer, Limits
 from regard.device import device_of
 from regard.models.gpt import LanguageModel, remembered
@@ -83,12 +83,12 @@ class Continuation:
             no_repeat=settings.no_repeat,
         )
         if settings.method == "sample":
-            choice = Choice(settings.temperature, settings.top_k, settings.top_p)
+            parameters = SamplingParameters(settings.temperature, settings.top_k, settings.top_p)
             draws = [self._generator(place) for place in places]
-            return sample(steps, rows, limits=limits, choice=choice, generator=draws)
+            return sample(steps, rows, limits=limits, parameters=parameters, generator=draws)
         if quick_tokens or settings.method == "greedy":
-            return greedy(steps, rows, limits=limits)
-        found = beam(
+            return greedy_search(steps, rows, limits=limits)
+        found = beam_search(
             steps,
             rows,
             limits=limits,

@@ -11,9 +11,9 @@ from torch import Tensor
 from regard.data.batch import Batch, Padded, collate, pad
 from regard.data.lexicon import learn_lexicon
 from regard.data.store import Store
-from regard.decoding.beam import beam
-from regard.decoding.sampling import Choice, sample
-from regard.decoding.search import greedy
+from regard.decoding.beam import beam_search
+from regard.decoding.sampling import SamplingParameters, sample
+from regard.decoding.search import greedy_search
 from regard.decoding.steps import Answer, Limits
 from regard.device import device_of
 from regard.ledger.load import Load
@@ -164,12 +164,14 @@ class TextToText(WritingCost, Task[Transformer]):
         steps = model.steps(source, source_lengths=lengths)
         limits = self._limits([len(row) for row in rows])
         if quick or settings.method == "greedy":
-            return greedy(steps, len(rows), limits=limits)
+            return greedy_search(steps, len(rows), limits=limits)
         if settings.method == "sample":
-            choice = Choice(settings.temperature, settings.top_k, settings.top_p)
+            parameters = SamplingParameters(settings.temperature, settings.top_k, settings.top_p)
             generator = torch.Generator().manual_seed(self.recipe.seed_of_draws)
-            return sample(steps, len(rows), limits=limits, choice=choice, generator=generator)
-        found = beam(
+            return sample(
+                steps, len(rows), limits=limits, parameters=parameters, generator=generator
+            )
+        found = beam_search(
             steps,
             len(rows),
             limits=limits,
