@@ -61,7 +61,7 @@ def test_the_task_follows_from_the_folder_unless_it_is_asked_for(checkpoints, tm
     assert "cls.predictions.transform.dense" in asked.metrics["imported"]["left_out"]
     assert import_folder(plain, tmp_path / "c", task="retrieval").recipe.text.max_length == 29
     for wrong, task, words_said in (
-        (plain, None, "says neither how"),
+        (plain, None, "has neither a pooling"),
         (plain, "masked-pretraining", "no head for masked words"),
         (words, "translation", "Got 'translation'"),
     ):
@@ -87,9 +87,9 @@ def test_a_failure_while_writing_leaves_nothing(folder, tmp_path, monkeypatch):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_failure_while_looking_leaves_nothing(folder, tmp_path):
+def test_a_failure_while_reporting_leaves_nothing(folder, tmp_path):
     with pytest.raises(ZeroDivisionError):
-        import_folder(folder, tmp_path / "run", look=lambda run: 1 / 0)
+        import_folder(folder, tmp_path / "run", report=lambda run: 1 / 0)
     assert not (tmp_path / "run").exists()
 
 
@@ -173,11 +173,11 @@ REFUSED = {
         lambda folder: (folder / "tokenizer.json").unlink(),
         "has no tokenizer.json or vocab.txt",
     ),
-    "broken JSON": (written("config.json", '{"a": '), "config.json cannot be read: it is no JSON"),
-    "a list": (written("config.json", "[1]"), "it holds no table"),
+    "broken JSON": (written("config.json", '{"a": '), "config.json cannot be read: it is not JSON"),
+    "a list": (written("config.json", "[1]"), "it does not hold a JSON object"),
     "deep JSON": (written("config.json", "[" * 99_999), "config.json cannot be read"),
     "broken weights": (written("model.safetensors", "x" * 99), "model.safetensors cannot be read"),
-    "broken modules": (written("modules.json", '{"a": 1}'), "it holds no list"),
+    "broken modules": (written("modules.json", '{"a": 1}'), "it does not hold a list"),
     "a further layer": (
         modules("Transformer", "Pooling", "Dense"),
         "Got Transformer, Pooling, Dense",
@@ -191,7 +191,7 @@ REFUSED = {
     "no length": (written("sentence_bert_config.json", '{"max_seq_length": 2}'), "Got 2"),
     "a prompt": (
         written("config_sentence_transformers.json", '{"default_prompt_name": "query"}'),
-        "led by the prompt 'query'",
+        "prefixed with the prompt 'query'",
     ),
     "another likeness": (
         written("config_sentence_transformers.json", '{"similarity_fn_name": "euclidean"}'),
@@ -214,19 +214,19 @@ def test_what_cannot_be_repeated_is_refused_before_anything_is_written(folder, t
 def test_capitals_folded_by_one_of_two_only_are_refused(checkpoints, tmp_path):
     checkpoints.save_sentences(tmp_path / "hf", tokenizer={"do_lower_case": False})
     change(tmp_path / "hf" / "sentence_bert_config.json", do_lower_case=True)
-    with pytest.raises(RegardError, match="folds capitals before the tokenizer"):
+    with pytest.raises(RegardError, match="lowercases before the tokenizer"):
         import_folder(tmp_path / "hf", tmp_path / "run")
 
 
-def test_a_head_for_masked_words_bends_by_gelu(checkpoints, tmp_path):
+def test_a_head_for_masked_words_is_refused_unless_gelu(checkpoints, tmp_path):
     checkpoints.save(tmp_path / "hf", "BertForMaskedLM", hidden_act="relu")
-    with pytest.raises(RegardError, match="bends by gelu"):
+    with pytest.raises(RegardError, match="is gelu here"):
         import_folder(tmp_path / "hf", tmp_path / "run")
     assert import_folder(tmp_path / "hf", tmp_path / "run", task="retrieval")
 
 
-def test_a_folder_that_is_none_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="is no folder"):
+def test_a_missing_folder_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="is not a folder"):
         import_folder(tmp_path / "nowhere", tmp_path / "run")
 
 

@@ -37,7 +37,7 @@ def import_(
     from regard.report.imported import write_report
     from regard.tasks.kinds import kind_of
 
-    made = import_folder(folder, run, task=task, look=write_report)
+    made = import_folder(folder, run, task=task, report=write_report)
     facts = made.metrics["imported"]
     if as_json:
         print_json({"run": str(run), "task": made.recipe.task, **facts})

@@ -1,10 +1,10 @@
-"""BERT as Hugging Face transformers keeps it: its config in our settings, its tensors by our names.
+"""BERT of Hugging Face transformers: its config as our settings, its tensors by our names.
 
     embeddings.word_embeddings              reading.table, rows in the order of our ids
     encoder.layer.N.attention.self.query    stack.blocks.N.mixer.part.to_query, and so on
-    pooler, cls.seq_relationship            pair_head; theirs says "follows" first, ours second
+    pooler, cls.seq_relationship            pair_head; their label 0 is "follows", ours is 1
 
-Nothing is computed anew: states are theirs to rounding, with padding and segments.
+The states are equal to theirs up to rounding, with padding and segments.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from regard.errors import DataError
 from regard.interop.files import CONFIG, WEIGHTS
 
 UNWRITTEN = -100.0
-"""Bias of a token that the checkpoint does not know: it is never guessed."""
+"""Bias of a token that the checkpoint lacks: it is never predicted."""
 
 BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")
 _FREE = {
@@ -63,10 +63,10 @@ class Heads(NamedTuple):
     """One that says whether B follows A, with its pooler."""
 
 
-def settings_of(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def read_settings(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Turn a ``config.json`` into the table ``[model]``; refuse what is no BERT of ours."""
     _check(config, folder / CONFIG)
-    get = _Reader(config, folder / CONFIG)
+    get = _ConfigReader(config, folder / CONFIG)
     return {
         "width": get.count("hidden_size"),
         "depth": get.count("num_hidden_layers"),
@@ -90,15 +90,15 @@ def settings_of(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     }
 
 
-def architecture(config: Mapping[str, Any]) -> str:
-    """Return what a model calls itself."""
+def name_architecture(config: Mapping[str, Any]) -> str:
+    """Return the architecture that a config names."""
     named = config.get("architectures")
-    told = ", ".join(map(str, named)) if isinstance(named, list) else ""
-    return told or str(config.get("model_type") or "a model without a name")
+    joined = ", ".join(map(str, named)) if isinstance(named, list) else ""
+    return joined or str(config.get("model_type") or "a model without a name")
 
 
-def plain_names(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Give every tensor the name it has in a bare model: no ``bert.``, no buffers, no old words."""
+def strip_prefixes(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Name every tensor as in a bare model: without ``bert.``, buffers and old spellings."""
     renamed = {}
     for name, tensor in tensors.items():
         plain = name.removeprefix("bert.")
@@ -112,21 +112,21 @@ def plain_names(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return renamed
 
 
-def heads_of(names: Iterable[str]) -> Heads:
-    """Say which heads the tensors make."""
+def find_heads(names: Iterable[str]) -> Heads:
+    """Return which heads the tensors are of."""
     found = set(names)
-    tokens = {*_TOKENS.values(), *_both(_TOKEN_PARTS).values()} <= found
-    return Heads(tokens, tokens and set(_both(_PAIR_PARTS).values()) <= found)
+    tokens = {*_TOKENS.values(), *_expand(_TOKEN_PARTS).values()} <= found
+    return Heads(tokens, tokens and set(_expand(_PAIR_PARTS).values()) <= found)
 
 
-def parameters_of(
+def map_parameters(
     tensors: Mapping[str, Tensor],
     wanted: Mapping[str, Tensor],
     *,
     rows: Sequence[int | None],
     folder: Path,
 ) -> dict[str, Tensor]:
-    """Take the parameters that a model wants, by its own names; ``rows`` puts tokens in order."""
+    """Return the parameters of a model by its own names; ``rows`` puts tokens in our order."""
     found = {}
     for name, theirs in _names(wanted).items():
         if theirs not in tensors:
@@ -135,20 +135,20 @@ def parameters_of(
             )
         if not tensors[theirs].is_floating_point():
             raise DataError(
-                f"parameters must be numbers with a point. {theirs} in {folder / WEIGHTS} is "
+                f"parameters must be floating-point numbers. {theirs} in {folder / WEIGHTS} is "
                 f"{tensors[theirs].dtype}.",
-                "Import the model as it was before it was quantized.",
+                "Import the model before quantization.",
             )
         tensor = tensors[theirs].to(wanted[name].dtype)
         if name in ("body.reading.table", "head.to_logits.weight", "head.bias"):
             _check_rows(tensor, rows, theirs, folder)
-            tensor = _in_order(tensor, rows, missing=UNWRITTEN if name == "head.bias" else 0.0)
+            tensor = _reorder(tensor, rows, missing=UNWRITTEN if name == "head.bias" else 0.0)
         if name.startswith("pair_head.to_logits."):
             tensor = tensor.flip(0)
         if tensor.shape != wanted[name].shape:
             raise DataError(
-                f"tensors must have the shapes that {CONFIG} says. {theirs} in {folder / WEIGHTS} "
-                f"is {tuple(tensors[theirs].shape)}; by {CONFIG} it is "
+                f"tensors must have the shapes of {CONFIG}. {theirs} in {folder / WEIGHTS} "
+                f"is {tuple(tensors[theirs].shape)}; {CONFIG} gives "
                 f"{tuple(wanted[name].shape)}.",
                 "Get both files again, from one place.",
             )
@@ -156,21 +156,21 @@ def parameters_of(
     return found
 
 
-def left_out(tensors: Iterable[str], taken: Iterable[str], folder: Path) -> list[str]:
-    """Name the heads that have no place here; a tensor of the body must have one."""
+def list_left_out(tensors: Iterable[str], taken: Iterable[str], folder: Path) -> list[str]:
+    """Name the heads that are not imported; a tensor of the body must be."""
     left = {*tensors} - {*_names(taken).values()} - _COPIES
     inside = sorted(name for name in left if name.startswith(("embeddings.", "encoder.")))
     if inside:
         raise DataError(
-            f"every tensor of a body must have its place. {inside[0]} in {folder / WEIGHTS} has "
-            f"none by {CONFIG}.",
+            f"every tensor of a body must be imported. {inside[0]} in {folder / WEIGHTS} has no "
+            f"place in the model of {CONFIG}.",
             "Get both files again, from one place; adapters must be merged first.",
         )
     return sorted({name.rpartition(".")[0] or name for name in left})
 
 
-class _Reader:
-    """Reads numbers out of a config, or says which is wrong."""
+class _ConfigReader:
+    """Reads numbers from a config, or says which is wrong."""
 
     def __init__(self, config: Mapping[str, Any], file: Path) -> None:
         self.config, self.file = config, file
@@ -178,16 +178,16 @@ class _Reader:
     def count(self, name: str) -> int:
         value = self.config.get(name)
         if type(value) is not int or value < 1:
-            raise self._refused(name, "a whole number from 1 on")
+            raise self._refuse(name, "a whole number from 1 on")
         return value
 
     def number(self, name: str, usual: float) -> float:
         value = self.config.get(name, usual)
         if type(value) not in (int, float) or not 0 <= value < 1:
-            raise self._refused(name, "a number from 0 to below 1")
+            raise self._refuse(name, "a number from 0 to below 1")
         return float(value)
 
-    def _refused(self, name: str, rule: str) -> DataError:
+    def _refuse(self, name: str, rule: str) -> DataError:
         got = repr(self.config[name]) if name in self.config else "nothing"
         return DataError(f"{self.file}: {name} must be {rule}. Got {got}.", f"Get {CONFIG} again.")
 
@@ -197,8 +197,8 @@ def _check(config: Mapping[str, Any], file: Path) -> None:
     if kind != "bert":
         raise DataError(
             f'{file}: only models of the type "bert" can be imported. This one is '
-            f"{architecture(config)} ({kind!r}).",
-            "Import a BERT, or a sentence encoder made of one (all-MiniLM, bge, e5, gte).",
+            f"{name_architecture(config)} ({kind!r}).",
+            "Import a BERT, or a sentence encoder based on one (all-MiniLM, bge, e5, gte).",
         )
     allowed: dict[str, tuple[object, ...]] = {
         "position_embedding_type": ("absolute",),
@@ -211,11 +211,11 @@ def _check(config: Mapping[str, Any], file: Path) -> None:
         if value not in values:
             raise DataError(
                 f"{file}: {name} must be {' or '.join(map(repr, values))}. Got {value!r}.",
-                "This BERT computes something that is not built here; import another one.",
+                "This variant of BERT is not supported; import another one.",
             )
 
 
-def _both(parts: Mapping[str, str]) -> dict[str, str]:
+def _expand(parts: Mapping[str, str]) -> dict[str, str]:
     """Name weight and bias of every part."""
     return {
         f"{ours}.{kind}": f"{theirs}.{kind}"
@@ -225,20 +225,20 @@ def _both(parts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _names(ours: Iterable[str]) -> dict[str, str]:
-    """Give, for every parameter of a model, the name it has there."""
+    """Return the foreign name of every parameter of a model."""
     wanted = list(ours)
     own = _FREE if "head.to_logits.weight" in wanted else {}
     return {name: own.get(name) or _their_name(name) for name in wanted}
 
 
 def _their_name(name: str) -> str:
-    """Give the name that one of our parameters has there."""
+    """Return the foreign name of one of our parameters."""
     norm = {"body.reading.norm": "embeddings.LayerNorm"}
-    known = {**_PLAIN, **_TOKENS, **_both({**norm, **_TOKEN_PARTS, **_PAIR_PARTS})}
+    known = {**_PLAIN, **_TOKENS, **_expand({**norm, **_TOKEN_PARTS, **_PAIR_PARTS})}
     if name in known:
         return known[name]
     number, _, part = name.removeprefix("body.stack.blocks.").partition(".")
-    return f"encoder.layer.{number}.{_both(_BLOCK_PARTS)[part]}"
+    return f"encoder.layer.{number}.{_expand(_BLOCK_PARTS)[part]}"
 
 
 def _check_rows(tensor: Tensor, rows: Sequence[int | None], name: str, folder: Path) -> None:
@@ -251,7 +251,7 @@ def _check_rows(tensor: Tensor, rows: Sequence[int | None], name: str, folder: P
         )
 
 
-def _in_order(tensor: Tensor, rows: Sequence[int | None], *, missing: float) -> Tensor:
+def _reorder(tensor: Tensor, rows: Sequence[int | None], *, missing: float) -> Tensor:
     """Put rows in the order of our ids; a token that the checkpoint lacks gets ``missing``."""
     ordered = tensor[torch.tensor([0 if row is None else row for row in rows])]
     ordered[torch.tensor([row is None for row in rows])] = missing

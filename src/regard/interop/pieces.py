@@ -1,4 +1,4 @@
-"""A BERT tokenizer taken over: the same pieces for the same text, under our ids.
+"""A BERT tokenizer imported: the same pieces for the same text, under our ids.
 
 Our special tokens have fixed ids and spellings, theirs stand anywhere: theirs move to our places,
 all others keep their order behind them, and ``rows`` says for each of our ids which row of their
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.errors import DataError
-from regard.interop.files import missing, read_json, read_json_if_there
+from regard.interop.files import make_missing, read_json, read_optional_json
 from regard.text import special
 from regard.text.bert import CONTINUING, Folding, read_normalizer
 from regard.text.layout import wordpiece_model
@@ -50,7 +50,7 @@ class _Found(NamedTuple):
 
 def read_pieces(folder: Path) -> Pieces:
     """Read ``tokenizer.json``, or ``vocab.txt`` with ``tokenizer_config.json``."""
-    settings = read_json_if_there(folder, SETTINGS)
+    settings = read_optional_json(folder, SETTINGS)
     special_tokens = _spellings(settings)
     if (folder / WHOLE).is_file():
         found = _whole(read_json(folder, WHOLE), settings, special_tokens, folder / WHOLE)
@@ -58,29 +58,29 @@ def read_pieces(folder: Path) -> Pieces:
     elif (folder / VOCABULARY).is_file():
         found, file = _lines(folder / VOCABULARY, settings, folder), folder / VOCABULARY
     else:
-        raise missing(folder, f"{WHOLE} or {VOCABULARY}")
-    tokens, rows = _ordered(found.tokens, special_tokens, file)
+        raise make_missing(folder, f"{WHOLE} or {VOCABULARY}")
+    tokens, rows = _reorder(found.tokens, special_tokens, file)
     model = wordpiece_model(tokens, continuing=CONTINUING)
     return Pieces(Tokenizer("bert", model, lowercase=found.lowercase, folding=found.folding), rows)
 
 
-def _ordered(
+def _reorder(
     theirs: list[str], special_tokens: Mapping[str, int], file: Path
 ) -> tuple[list[str], list[int | None]]:
     """Put special tokens first, in our order and spelling; say where every row stood."""
     if len(set(theirs)) != len(theirs) or "" in theirs:
-        raise _refused(file, "a token is empty or in it twice")
+        raise _make_refusal(file, "a token is empty or in it twice")
     places = {token: row for row, token in enumerate(theirs)}
     rows: list[int | None] = [None] * len(special.SPECIAL)
     for spelling, id in special_tokens.items():
         if spelling not in places:
-            raise _refused(file, f"the special token {spelling} is not in it")
+            raise _make_refusal(file, f"the special token {spelling} is not in it")
         rows[id] = places.pop(spelling)
     for id in (special.BEGIN, special.END):  # no role in BERT, but some vocabularies have them
         rows[id] = places.pop(special.SPECIAL[id], None)
     clash = [token for token in special.SPECIAL if token in places]
     if clash:
-        raise _refused(file, f"{clash[0]} is an ordinary token of it, and a special one here")
+        raise _make_refusal(file, f"{clash[0]} is an ordinary token of it, and a special one here")
     tokens = [*special.SPECIAL, *places]
     return tokens, [*rows, *places.values()]
 
@@ -96,11 +96,11 @@ def _spellings(settings: Mapping[str, Any]) -> dict[str, int]:
 
 def _lines(file: Path, settings: Mapping[str, Any], folder: Path) -> _Found:
     if not (folder / SETTINGS).is_file():
-        raise missing(folder, f"{SETTINGS} beside {VOCABULARY}")
+        raise make_missing(folder, f"{SETTINGS} beside {VOCABULARY}")
     try:
         tokens = file.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
-        raise _refused(file, f"it is no UTF-8 ({error.reason})") from None
+        raise _make_refusal(file, f"it is no UTF-8 ({error.reason})") from None
     if tokens[-1] == "":
         tokens.pop()
     lowercase = settings.get("do_lower_case", True)
@@ -109,7 +109,7 @@ def _lines(file: Path, settings: Mapping[str, Any], folder: Path) -> _Found:
     )
     accents = False if folding.accents is None else folding.accents
     if not all(type(switch) is bool for switch in (lowercase, folding.chinese, accents)):
-        raise _refused(folder / SETTINGS, "its switches are not true or false")
+        raise _make_refusal(folder / SETTINGS, "its switches are not true or false")
     return _Found(tokens, lowercase, folding)
 
 
@@ -122,21 +122,23 @@ def _whole(
     """Take a ``tokenizer.json`` apart; every part must be BERT's own."""
     normalizer = read_normalizer(found.get("normalizer"))
     if normalizer is None:
-        raise _refused(file, f"its normalizer is {_kind(found.get('normalizer'))}")
+        raise _make_refusal(file, f"its normalizer is {_kind(found.get('normalizer'))}")
     lowercase, folding = normalizer
     if _kind(found.get("pre_tokenizer")) != "BertPreTokenizer":
-        raise _refused(file, f"its pre-tokenizer is {_kind(found.get('pre_tokenizer'))}")
+        raise _make_refusal(file, f"its pre-tokenizer is {_kind(found.get('pre_tokenizer'))}")
     tokens = _vocabulary(found.get("model"), special_tokens, file)
     _check_added(found.get("added_tokens"), special_tokens, file)
     _check_frame(found.get("post_processor"), special_tokens, file)
-    said = {
+    expected = {
         "do_lower_case": lowercase,
         "tokenize_chinese_chars": folding.chinese,
         "strip_accents": folding.accents,
     }
-    for name, here in said.items():
+    for name, here in expected.items():
         if settings.get(name, here) != here:
-            raise _refused(file, f"it contradicts {SETTINGS}, where {name} is {settings[name]!r}")
+            raise _make_refusal(
+                file, f"it contradicts {SETTINGS}, where {name} is {settings[name]!r}"
+            )
     return _Found(tokens, lowercase, folding)
 
 
@@ -148,15 +150,15 @@ def _vocabulary(model: object, special_tokens: Mapping[str, int], file: Path) ->
         "max_input_chars_per_word": LONGEST_WORD,
     }
     if not isinstance(model, dict) or _kind({"type": "WordPiece", **model}) != "WordPiece":
-        raise _refused(file, f"its model is {_kind(model)}")
+        raise _make_refusal(file, f"its model is {_kind(model)}")
     for name, ours in frame.items():
         if model.get(name) != ours:
-            raise _refused(file, f"its {name} is {model.get(name)!r}, not {ours!r}")
+            raise _make_refusal(file, f"its {name} is {model.get(name)!r}, not {ours!r}")
     ids = model.get("vocab")
     if not isinstance(ids, dict) or not all(type(id) is int for id in ids.values()):
-        raise _refused(file, "it has no table of ids")
+        raise _make_refusal(file, "it has no table of ids")
     if sorted(ids.values()) != list(range(len(ids))):
-        raise _refused(file, "its ids do not count from 0 upwards")
+        raise _make_refusal(file, "its ids do not count from 0 upwards")
     return sorted(ids, key=ids.__getitem__)
 
 
@@ -165,7 +167,7 @@ def _check_added(added: object, special_tokens: Mapping[str, int], file: Path) -
     for one in added if isinstance(added, list) else ():
         token = one.get("content") if isinstance(one, dict) else one
         if token not in special_tokens:
-            raise _refused(file, f"the token {token!r} was added to it by hand")
+            raise _make_refusal(file, f"the token {token!r} was added to it by hand")
 
 
 def _check_frame(processor: object, special_tokens: Mapping[str, int], file: Path) -> None:
@@ -176,16 +178,18 @@ def _check_frame(processor: object, special_tokens: Mapping[str, int], file: Pat
         case None:
             return
         case {"type": "TemplateProcessing", "single": [*parts]}:
-            found = [_placed(part) for part in parts]
+            found = [_name_place(part) for part in parts]
         case {"type": "BertProcessing", "cls": [cls, *_], "sep": [sep, *_]}:
             found = [str(cls), "A", str(sep)]
         case _:
             found = [_kind(processor)]
     if found != expected:
-        raise _refused(file, f"it frames a text as {' '.join(found)}, not {' '.join(expected)}")
+        raise _make_refusal(
+            file, f"it frames a text as {' '.join(found)}, not {' '.join(expected)}"
+        )
 
 
-def _placed(part: object) -> str:
+def _name_place(part: object) -> str:
     """Name one place of a template: a special token, or the text A."""
     match part:
         case {"SpecialToken": {"id": name}} | {"Sequence": {"id": name}}:
@@ -197,8 +201,8 @@ def _kind(part: object) -> str:
     return str(part.get("type")) if isinstance(part, dict) else "none"
 
 
-def _refused(file: Path, why: str) -> DataError:
+def _make_refusal(file: Path, why: str) -> DataError:
     return DataError(
-        f"a text must be cut exactly as BERT cuts it; {file} cannot be taken over: {why}.",
+        f"a text must be tokenized exactly as BERT does; {file} cannot be imported: {why}.",
         "Get the tokenizer files again, or import another model.",
     )

@@ -1,4 +1,4 @@
-"""What sentence-transformers puts round a BERT: how its states become one vector.
+"""What sentence-transformers adds to a BERT: how its states become one vector.
 
     modules.json           Transformer, Pooling, perhaps Normalize; nothing else
     1_Pooling/config.json  mean of the states, [CLS] alone, or the largest of each feature
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.errors import DataError
-from regard.interop.files import read_json, read_json_if_there, read_list
+from regard.interop.files import read_json, read_list, read_optional_json
 
 MODULES = "modules.json"
 READ = "sentence_bert_config.json"
-COMPARED = "config_sentence_transformers.json"
+SIMILARITY = "config_sentence_transformers.json"
 FEWEST = 3  # tokens: [CLS], one of the text, [SEP]
 POOLINGS = {
     "pooling_mode_mean_tokens": "mean",
@@ -36,7 +36,7 @@ class Sentences(NamedTuple):
 
 
 PLAIN = Sentences("mean", None, normalized=False)
-"""For a BERT that is asked for vectors and says nothing of them."""
+"""For a BERT whose files do not say how to pool."""
 
 
 def is_sentence_encoder(folder: Path) -> bool:
@@ -45,7 +45,7 @@ def is_sentence_encoder(folder: Path) -> bool:
 
 
 def read_sentences(folder: Path, *, lowercase: bool) -> Sentences:
-    """Read how the folder pools; refuse what we could not repeat."""
+    """Read how the folder pools; refuse what is not supported."""
     modules = read_list(folder, MODULES)
     kinds = [str(module.get("type")).rpartition(".")[2] for module in modules]
     if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
@@ -56,16 +56,18 @@ def read_sentences(folder: Path, *, lowercase: bool) -> Sentences:
         )
     if modules[0].get("path"):
         raise DataError(
-            f"{folder / MODULES}: the transformer must stand in the folder itself. It stands in "
+            f"{folder / MODULES}: the transformer must be in the folder itself. It is in "
             f"{modules[0]['path']}.",
             "Import that folder with --task retrieval, or save the encoder again.",
         )
     normalized = kinds[-1] == "Normalize"
-    _check_compared(read_json_if_there(folder, COMPARED), folder / COMPARED, normalized=normalized)
-    read = read_json_if_there(folder, READ)
+    _check_similarity(
+        read_optional_json(folder, SIMILARITY), folder / SIMILARITY, normalized=normalized
+    )
+    read = read_optional_json(folder, READ)
     if read.get("do_lower_case") and not lowercase:
         raise DataError(
-            f"{folder / READ} folds capitals before the tokenizer, which does not.",
+            f"{folder / READ} lowercases before the tokenizer, which does not.",
             "Set do_lower_case in tokenizer_config.json and tokenizer.json as well.",
         )
     longest = read.get("max_seq_length")
@@ -91,15 +93,15 @@ def _pooling(config: Mapping[str, Any], file: Path) -> str:
     return POOLINGS[modes[0]]
 
 
-def _check_compared(config: Mapping[str, Any], file: Path, *, normalized: bool) -> None:
-    likeness = config.get("similarity_fn_name") or "cosine"
-    if likeness != "cosine" and not (likeness == "dot" and normalized):
+def _check_similarity(config: Mapping[str, Any], file: Path, *, normalized: bool) -> None:
+    similarity = config.get("similarity_fn_name") or "cosine"
+    if similarity != "cosine" and not (similarity == "dot" and normalized):
         raise DataError(
-            f"{file}: vectors are compared by their cosine here, and by {likeness} there.",
-            "Import an encoder that is made for cosines.",
+            f"{file}: vectors are compared by cosine here, and by {similarity} there.",
+            "Import an encoder that was trained for cosine similarity.",
         )
     if prompt := config.get("default_prompt_name"):
         raise DataError(
-            f"{file}: every text is led by the prompt {prompt!r} there, and by none here.",
+            f"{file}: every text is prefixed with the prompt {prompt!r} there, and with none here.",
             "Import an encoder without a default prompt.",
         )

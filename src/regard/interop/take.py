@@ -1,7 +1,7 @@
-"""From somebody else's folder to a finished run, without training.
+"""From a Hugging Face folder to a finished run, without training.
 
 Everything is read and checked first; only then is the run folder made, and if writing fails it is
-taken away again.
+removed.
 """
 
 import json
@@ -20,16 +20,15 @@ from regard.interop import bert
 from regard.interop.files import CONFIG, WEIGHTS, check_folder, read_json, read_weights
 from regard.interop.pieces import Pieces, read_pieces
 from regard.interop.sentences import PLAIN, Sentences, is_sentence_encoder, read_sentences
-from regard.models.build.pretraining import pretraining_model
-from regard.models.build.retrieval import bi_encoder
 from regard.models.parameters import parameters_of, put_parameters
 from regard.recipe.load import make
 from regard.recipe.recipe import Recipe
 from regard.report.imported_card import imported_card
 from regard.run import Run
+from regard.tasks.foreign import ForeignEncoder
+from regard.tasks.kinds import KINDS, make_task
 from regard.text.tokenizer import Tokenizer
 
-TASKS = ("retrieval", "masked-pretraining")
 UNTRAINED = {"steps": 0, "seconds": 0.0, "tokens": 0, "tokens_per_second": 0.0}
 
 
@@ -43,16 +42,28 @@ class Imported(NamedTuple):
     """What the card and ``metrics.json`` say of it."""
 
 
+class Target(NamedTuple):
+    """The task of the run, and the tables of its recipe that the encoder's heads decide."""
+
+    task: str
+    tables: dict[str, Any]
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """The settings of the head."""
+        return self.tables["model"]["head"]
+
+
 def import_folder(
     source: Path,
     run: Path,
     *,
     task: str | None = None,
-    look: Callable[[Run], None] = lambda run: None,
+    report: Callable[[Run], None] = lambda run: None,
 ) -> Run:
     """Make a run of a Hugging Face folder; ``task`` where the folder leaves a choice.
 
-    ``look`` may add to the run what a person wants to see of it.
+    ``report`` may add a page to the run.
     """
     if run.exists():
         raise UsageError(
@@ -63,7 +74,7 @@ def import_folder(
     folders.create(run)
     try:
         _write(run, found)
-        look(Run(run))
+        report(Run(run))
     except BaseException:
         shutil.rmtree(run, ignore_errors=True)
         raise
@@ -74,66 +85,75 @@ def read(source: Path, *, task: str | None = None) -> Imported:
     """Read a folder and build its model; nothing is written."""
     check_folder(source)
     config = read_json(source, CONFIG)
-    settings = bert.settings_of(config, source)
+    settings = bert.read_settings(config, source)
     pieces = read_pieces(source)
-    tensors = bert.plain_names(read_weights(source))
-    heads = bert.heads_of(tensors)
-    chosen = _task(source, heads, task)
-    sentences = PLAIN
-    if chosen == "retrieval" and is_sentence_encoder(source):
+    tensors = bert.strip_prefixes(read_weights(source))
+    heads = bert.find_heads(tensors)
+    encoder = ForeignEncoder(is_sentence_encoder(source), heads.tokens, heads.pairs)
+    target, sentences = _choose(source, encoder, task), PLAIN
+    if encoder.pools and "pooling" in target.head:
         sentences = read_sentences(source, lowercase=pieces.tokenizer.lowercase)
-    recipe = _recipe(source, settings, pieces, chosen, sentences, pairs=heads.pairs)
-    model = _model(recipe, pieces.tokenizer)
+        target.head["pooling"] = sentences.pooling
+    recipe = _make_recipe(source, settings, pieces, target, sentences)
+    with torch.random.fork_rng(devices=()):  # what is drawn here is overwritten at once
+        model = make_task(recipe, pieces.tokenizer).build()
     wanted = parameters_of(model)
-    taken = bert.parameters_of(tensors, wanted, rows=pieces.rows, folder=source)
+    taken = bert.map_parameters(tensors, wanted, rows=pieces.rows, folder=source)
     put_parameters(model, taken)
+    known = sum(row is not None for row in pieces.rows)
     facts = {
         "from": source.resolve().name,
-        "architecture": bert.architecture(config),
+        "architecture": bert.name_architecture(config),
         "weights": hash_file(source / WEIGHTS),
         "parameters": sum(parameter.numel() for parameter in wanted.values()),
-        "left_out": bert.left_out(tensors, wanted, source),
-        "rows_left_out": len(tensors["embeddings.word_embeddings.weight"]) - _known(pieces),
+        "left_out": bert.list_left_out(tensors, wanted, source),
+        "rows_left_out": len(tensors["embeddings.word_embeddings.weight"]) - known,
         "normalized": sentences.normalized,
     }
     return Imported(recipe, model, pieces.tokenizer, facts)
 
 
-def _task(source: Path, heads: bert.Heads, asked: str | None) -> str:
-    if asked is not None and asked not in TASKS:
+def _choose(source: Path, encoder: ForeignEncoder, task: str | None) -> Target:
+    """Take the task that is asked for, else the one that the encoder was trained for."""
+    able = [name for name, kind in KINDS.items() if kind.task.adopt(ForeignEncoder())]
+    if task is not None and task not in able:
         raise UsageError(
-            f"a BERT becomes a run of {' or '.join(TASKS)}. Got {asked!r}.", "Name one of them."
+            f"an encoder can be imported for {' or '.join(able)}. Got {task!r}.",
+            "Name one of them.",
         )
-    chosen = asked or ("retrieval" if is_sentence_encoder(source) else None)
-    chosen = chosen or ("masked-pretraining" if heads.tokens else None)
-    if chosen is None:
+    found = {name: KINDS[name].task.adopt(encoder) for name in able}
+    possible = [name for name, adoption in found.items() if adoption]
+    usual = [name for name, adoption in found.items() if adoption and adoption.usual]
+    if task is None and not usual:
         raise UsageError(
-            f"{source} says neither how its states become a vector (modules.json) nor how they "
-            "become words (a head for masked words).",
-            "Ask for vectors, the mean of its states, with --task retrieval.",
+            f"{source} has neither a pooling of its states (modules.json) nor a head for masked "
+            "words.",
+            f"Say what to import it for: --task {' or '.join(possible)}.",
         )
-    if chosen == "masked-pretraining" and not heads.tokens:
+    chosen = task or usual[0]
+    adoption = found[chosen]
+    if adoption is None:
         raise UsageError(
-            f"masked-pretraining guesses words, and {source} has no head for masked words.",
-            "Ask for vectors with --task retrieval.",
+            f"{source} has no head for masked words, which {chosen} needs.",
+            f"Import it for another task: --task {' or '.join(possible)}.",
         )
-    return chosen
+    return Target(chosen, adoption.tables)
 
 
-def _recipe(
-    source: Path,
-    settings: dict[str, Any],
-    pieces: Pieces,
-    task: str,
-    sentences: Sentences,
-    *,
-    pairs: bool,
+def _make_recipe(
+    source: Path, settings: dict[str, Any], pieces: Pieces, target: Target, sentences: Sentences
 ) -> Recipe:
     """Write the whole recipe that this model would have been trained by, but for its data."""
+    if target.head.get("transform") and settings["activation"] != "gelu":
+        raise DataError(
+            f"{source / CONFIG}: the transform of a head for masked words is gelu here, and "
+            f"{settings['activation']} there.",
+            "Import its body alone, with --task retrieval.",
+        )
     positions = settings["position"]["positions"]
-    model = {**settings, "start": {"imported": source.resolve().name}}
     tables: dict[str, Any] = {
-        "task": task,
+        **target.tables,
+        "task": target.task,
         "data": {"train": []},
         "text": {
             "tokenizer": "bert",
@@ -142,29 +162,9 @@ def _recipe(
             "max_length": min(sentences.longest or positions, positions),
             "overlong": "head",
         },
+        "model": {**settings, "head": target.head, "start": {"imported": source.resolve().name}},
     }
-    if task == "retrieval":
-        return make({**tables, "model": {**model, "head": {"pooling": sentences.pooling}}})
-    if settings["activation"] != "gelu":
-        raise DataError(
-            f"{source / CONFIG}: a head for masked words bends by gelu here, and by "
-            f"{settings['activation']} there.",
-            "Take its body alone, with --task retrieval.",
-        )
-    asked = {"pairs": "next-sentence" if pairs else "none"}
-    model["head"] = {"bias": True, "transform": True}
-    return make({**tables, "model": model, "pretraining": asked})
-
-
-def _model(recipe: Recipe, tokenizer: Tokenizer) -> nn.Module:
-    with torch.random.fork_rng(devices=()):  # what is drawn here is overwritten at once
-        if recipe.task == "retrieval":
-            return bi_encoder(recipe.model, tokenizer.size, recipe.retrieval)
-        return pretraining_model(recipe.model, tokenizer.size, recipe.pretraining)
-
-
-def _known(pieces: Pieces) -> int:
-    return sum(row is not None for row in pieces.rows)
+    return make(tables)
 
 
 def _write(run: Path, found: Imported) -> None:

@@ -26,6 +26,7 @@ from regard.errors import DataError, UsageError
 from regard.ledger.load import Load
 from regard.recipe.recipe import Recipe
 from regard.tasks.cost import Cost
+from regard.tasks.foreign import Adoption, ForeignEncoder
 from regard.tasks.losses import Loss
 from regard.tasks.question import AnsweredBatch, Inquiry, Question, TextAttention
 from regard.tasks.suggest.survey import Seen, survey
@@ -180,6 +181,11 @@ class Task(Cost, ABC, Generic[ModelT]):
     @abstractmethod
     def load(self, batch: Batch) -> Load:
         """Say what a batch holds, as the account counts it."""
+
+    @classmethod
+    def adopt(cls, encoder: ForeignEncoder) -> Adoption | None:
+        """Say how the task uses an encoder that another library trained; None if it cannot."""
+        return None
 
     @property
     def longest(self) -> int | None:

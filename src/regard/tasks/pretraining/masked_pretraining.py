@@ -21,6 +21,7 @@ from regard.models.bert import Bert
 from regard.models.build.pretraining import pretraining_model
 from regard.randomness import Purpose, derive_generator
 from regard.recipe.recipe import Recipe
+from regard.tasks.foreign import Adoption, ForeignEncoder
 from regard.tasks.losses import Loss
 from regard.tasks.pretraining.cost import MaskedCost
 from regard.tasks.pretraining.fill_masks import encode_with_masks, fill, fitted
@@ -97,6 +98,17 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
     @property
     def encoded_by(self) -> tuple[str, ...]:
         return ("sentences" if self.pairs else "documents",)
+
+    @classmethod
+    def adopt(cls, encoder: ForeignEncoder) -> Adoption | None:
+        """Take over the heads for masked words and pairs."""
+        if not encoder.fills_masks:
+            return None
+        tables = {
+            "model": {"head": {"bias": True, "transform": True}},
+            "pretraining": {"pairs": "next-sentence" if encoder.judges_pairs else "none"},
+        }
+        return Adoption(tables, usual=not encoder.pools)
 
     def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
         """Documents with their white space folded; where pairs are made, sentence by sentence.

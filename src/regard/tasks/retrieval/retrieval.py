@@ -27,6 +27,7 @@ from regard.ledger.load import Load
 from regard.models.bi_encoder import BiEncoder
 from regard.models.build.retrieval import bi_encoder
 from regard.recipe.recipe import Recipe
+from regard.tasks.foreign import Adoption, ForeignEncoder
 from regard.tasks.labelling.overlong import head, head_tail, windows
 from regard.tasks.losses import Loss
 from regard.tasks.retrieval.check import check
@@ -109,6 +110,11 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
     def records(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Found]:
         """Read folders with judged queries, files of documents or files of pairs."""
         return records(recipe, files, split)
+
+    @classmethod
+    def adopt(cls, encoder: ForeignEncoder) -> Adoption:
+        """Pool the states as the encoder's files say, else take their mean."""
+        return Adoption({"model": {"head": {"pooling": "mean"}}}, usual=encoder.pools)
 
     @classmethod
     def check(cls, recipe: Recipe) -> Report:
