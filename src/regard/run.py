@@ -30,7 +30,7 @@ from regard.device import choose_device
 from regard.errors import RunError, UsageError
 from regard.files import hash_file, write_seal, write_tensors_whole, write_whole
 from regard.models.parameters import parameters_of, put_parameters
-from regard.recipe.answering import answering
+from regard.recipe.decoding_overrides import override_decoding
 from regard.recipe.dump import dump
 from regard.recipe.load import load as load_recipe
 from regard.recipe.recipe import Recipe
@@ -69,7 +69,7 @@ class Run:
         self.facts = _read_seal(folder)
         for name in VERIFIED:
             _verify(folder, name, self.facts["files"])
-        self.recipe: Recipe = answering(load_recipe(folder), decoding or {})
+        self.recipe: Recipe = override_decoding(load_recipe(folder), decoding or {})
         self.tokenizer = Tokenizer.load(folder / TOKENIZER)
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         if config["tokenizer"] != self.tokenizer.fingerprint:

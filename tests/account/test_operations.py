@@ -10,7 +10,7 @@ from regard.account.parameters import count
 from regard.account.plan import ledger_of
 from regard.layers.tap import Tap, listen
 from regard.recipe.load import load
-from regard.recipe.shipped import shipped
+from regard.recipe.shipped import list_shipped
 
 CHANGES = [
     'model.activation="swiglu"',
@@ -136,7 +136,7 @@ def test_they_do_so_in_every_task(toy, staged, products, task, sets):
     held_against(staged(toy(task, *sets.split("|"))), products)
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_the_formulas_equal_the_count_for_every_shipped_recipe(staged, products, name):
     recipe = load(name)
     if recipe.task == "document-vectors":

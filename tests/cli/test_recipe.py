@@ -3,13 +3,13 @@ import tomllib
 
 from regard.cli.main import main
 from regard.recipe.load import load, make
-from regard.recipe.shipped import shipped
+from regard.recipe.shipped import list_shipped
 
 
 def test_the_shipped_recipes_are_listed_with_what_they_are_for(capsys):
     assert main(["recipe", "list"]) == 0
     shown = capsys.readouterr().out
-    assert [name for name in shipped() if name not in shown] == []
+    assert [name for name in list_shipped() if name not in shown] == []
 
 
 def test_a_recipe_is_shown_with_every_default(capsys):
@@ -27,7 +27,7 @@ def test_json_is_one_object_and_nothing_else(capsys):
 def test_a_setting_is_explained_by_its_own_sentence(capsys):
     assert main(["recipe", "explain", "model.norm"]) == 0
     assert capsys.readouterr().out == (
-        'model.norm = "rms"\n    How states are brought to one scale.\n    "layer", "rms"\n'
+        'model.norm = "rms"\n    Layer normalisation or RMS normalisation (RMSNorm).\n    "layer", "rms"\n'
     )
 
 

@@ -10,7 +10,7 @@ import regard
 from regard.cli.verbs import VERBS, name_of
 from regard.recipe.document import reference
 from regard.recipe.load import load
-from regard.recipe.shipped import about, shipped
+from regard.recipe.shipped import list_shipped, read_summary
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "regard"
@@ -57,10 +57,10 @@ def test_the_glossary_gives_every_word_of_the_house_one_meaning(word):
     assert len(re.findall(rf"^\| \*?\*?{word}\*?\*? \|", text_of("docs/glossary.md"), re.M)) == 1
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_a_shipped_recipe_loads_and_says_what_it_is_for(name):
     assert load(name).task
-    assert len(about(shipped()[name])) > 20
+    assert len(read_summary(list_shipped()[name])) > 20
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -6,7 +6,7 @@ from regard.errors import UsageError
 from regard.recipe.document import explanation, reference, schema
 from regard.recipe.recipe import Recipe
 from regard.recipe.settings import lines
-from regard.recipe.shipped import folder, shipped
+from regard.recipe.shipped import find_folder, list_shipped
 
 
 def test_every_setting_is_in_the_reference():
@@ -16,7 +16,7 @@ def test_every_setting_is_in_the_reference():
 
 
 def test_the_sentence_under_a_field_reaches_reference_and_schema():
-    sentence = "How states are brought to one scale."
+    sentence = "Layer normalisation or RMS normalisation (RMSNorm)."
     assert sentence in reference()
     assert sentence in json.dumps(schema())
 
@@ -43,7 +43,7 @@ def test_an_editor_is_told_that_unknown_names_are_refused():
 def test_a_wheel_carries_the_recipes_where_the_package_seeks_them():
     import tomllib
 
-    project = tomllib.loads((folder().parent / "pyproject.toml").read_text(encoding="utf-8"))
+    project = tomllib.loads((find_folder().parent / "pyproject.toml").read_text(encoding="utf-8"))
     mapped = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     assert mapped == {"recipes": "regard/recipe/shipped"}
-    assert {"scenes", "multi30k"} <= set(shipped())
+    assert {"scenes", "multi30k"} <= set(list_shipped())

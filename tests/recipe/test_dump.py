@@ -12,7 +12,7 @@ from regard.recipe.dump import dump
 from regard.recipe.load import load, make
 from regard.recipe.recipe import Recipe
 from regard.recipe.settings import tables_in
-from regard.recipe.shipped import shipped
+from regard.recipe.shipped import list_shipped
 
 BUDGETS = ["15min", "10 epochs", "5000 steps", "20M tokens"]
 # POSIX keeps "//" apart from "/"; no system we know does, and neither do relative paths.
@@ -118,7 +118,7 @@ def test_a_recipe_written_out_loads_back_equal(tmp_path, drawn):
     assert load(moved) == found
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", list_shipped())
 def test_nothing_is_left_unsaid(name):
     recipe = load(name)
     written = tomllib.loads(dump(recipe))
@@ -147,7 +147,7 @@ def test_files_are_named_as_the_folder_of_the_text_sees_them(tmp_path):
 
 
 def test_comments_say_what_each_setting_means():
-    assert "# Number of looks each layer takes at once" in dump(load("scenes"), comments=True)
+    assert "# Number of attention heads" in dump(load("scenes"), comments=True)
 
 
 def test_a_recipe_has_no_folder_of_its_own_in_it():

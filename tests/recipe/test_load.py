@@ -3,7 +3,7 @@ import pytest
 from regard.errors import RecipeError, UsageError
 from regard.recipe.load import load, make, set_value
 from regard.recipe.model import AttentionSettings, RecurrentSettings
-from regard.recipe.shipped import folder
+from regard.recipe.shipped import find_folder
 
 LEAST = 'task = "translation"\n[data]\ntrain = ["train.de", "train.en"]\n'
 
@@ -44,7 +44,7 @@ def test_a_run_folder_stands_for_the_recipe_in_it(write):
 
 
 def test_a_shipped_recipe_goes_by_its_name_or_its_file():
-    assert load("scenes") == load(folder() / "scenes.toml")
+    assert load("scenes") == load(find_folder() / "scenes.toml")
 
 
 def test_files_are_sought_beside_the_recipe(write, tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 from regard.errors import RecipeError
 from regard.recipe.load import load, make
 from regard.recipe.recipe import Recipe
-from regard.recipe.renamed import REMOVED, RENAMED, VALUES, translated
+from regard.recipe.renamed import REMOVED, RENAMED, VALUES, translate_names
 from regard.recipe.settings import lines
 
 KNOWN = {line.path for line in lines(Recipe)}
@@ -32,7 +32,7 @@ def test_an_old_name_is_refused_with_the_new_one(old, new):
 
 @pytest.mark.parametrize(("old", "new"), RENAMED.items())
 def test_an_old_name_is_translated_in_a_run(old, new):
-    assert translated(tables(old, 7)) == tables(new, 7)
+    assert translate_names(tables(old, 7)) == tables(new, 7)
 
 
 @pytest.mark.parametrize(("path", "reason"), REMOVED.items())
@@ -46,7 +46,7 @@ def test_a_removed_setting_is_refused_with_the_reason(path, reason):
 
 @pytest.mark.parametrize("path", REMOVED)
 def test_a_removed_setting_is_left_out_of_a_run(path):
-    found, table = translated(tables(path, 1)), path.partition(".")[0]
+    found, table = translate_names(tables(path, 1)), path.partition(".")[0]
     assert path.rpartition(".")[2] not in found[table]
 
 
@@ -54,13 +54,13 @@ def test_an_old_value_is_refused_and_translated():
     was, now = tables("training.softmax", "step"), tables("training.softmax", "sampled")
     with pytest.raises(RecipeError, match='= "sampled"'):
         make(was)
-    assert translated(was) == now
+    assert translate_names(was) == now
     assert all(path in KNOWN for path in VALUES)
 
 
 def test_translating_leaves_the_rest_and_its_argument_alone():
     given = tables("text.longest", 5) | {"model": {"width": 8}}
-    assert translated(given)["model"] == {"width": 8}
+    assert translate_names(given)["model"] == {"width": 8}
     assert given["text"] == {"longest": 5}
 
 

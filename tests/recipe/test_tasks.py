@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from regard.errors import RecipeError
-from regard.recipe.answering import answering
+from regard.recipe.decoding_overrides import override_decoding
 from regard.recipe.load import load, make
 from regard.recipe.recipe import Recipe
 from regard.recipe.settings import lines
@@ -142,10 +142,10 @@ def test_a_run_may_hold_what_has_no_effect(tmp_path):
         load(file)
     recipe = load(tmp_path)
     assert [idle.path for idle in find_idle(recipe)] == ["decoding.beam"]
-    assert answering(recipe, {"device": "cpu"}).decoding.device == "cpu"
+    assert override_decoding(recipe, {"device": "cpu"}).decoding.device == "cpu"
 
 
 def test_a_run_is_not_asked_to_answer_by_what_has_no_effect():
     recipe = make(tables("classification"))
     with pytest.raises(RecipeError, match=r"decoding\.beam = 3 has no effect"):
-        answering(recipe, {"beam": 3})
+        override_decoding(recipe, {"beam": 3})

@@ -67,7 +67,7 @@ def test_a_kind_that_does_not_exist_is_refused_with_those_that_do(refused):
 def test_a_word_that_does_not_exist_is_refused_with_those_that_do(refused):
     problem, remedy = refused(f'{LEAST}[model]\nnorm = "batch"\n')
     assert problem == 'recipe.toml:5: model.norm must be one of "layer", "rms"; got "batch"'
-    assert remedy == "model.norm: How states are brought to one scale."
+    assert remedy == "model.norm: Layer normalisation or RMS normalisation (RMSNorm)."
 
 
 def test_what_is_missing_is_named_down_to_the_field(refused):
@@ -88,7 +88,7 @@ def test_what_is_missing_is_named_down_to_the_field(refused):
         ("data.train=[3]", "data.train must be a list of text; got 3"),
         ("model=3", "model is a table; got 3"),
         ("model.mixer=recurrent", 'model.mixer is a table; got "recurrent"'),
-        ("training.budget=soon", 'training.budget: "soon" says no length of training'),
+        ("training.budget=soon", 'training.budget: "soon" is not a training budget'),
         ("training.budget=5", "training.budget must be text; got 5"),
         ("training.shards=3", "training.shards must be a power of two; 3 is not"),
     ],

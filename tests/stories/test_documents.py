@@ -211,7 +211,7 @@ def test_is_left_out_of_training_or_cut_as_the_recipe_says(fresh, capsys):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ("model.head.pooling=mean", ("ends in a look at the sentences", "pooling")),
+        ("model.head.pooling=mean", ("needs attention pooling of sentences", "pooling")),
         ("model.documents.gated=true", ("gated", "context", "no effect")),
         ("model.documents.read=whole model.documents.depth=2", ("depth", "no effect")),
         ("model.head.hops.hops=5", ("model.head.hops", "no effect")),

@@ -166,7 +166,7 @@ def test_what_is_imported_cannot_be_trained_again_but_named(fresh, refused):
     call = ["train", recipe, "--run", str(fresh / "run"), "--set", f"data.train={place}"]
     refused(2, call, "model.start.imported", "model.start.run")
     call += ["--set", f"model.start.run={fresh / 'imported'}"]
-    refused(2, call, "both say where the parameters begin")
+    refused(2, call, "both set the initial parameters")
 
 
 def test_there_is_no_data_to_check(fresh, refused):

@@ -33,11 +33,11 @@ def evaluate(
 
     """
     from regard.inference.predictor import Predictor, load_run
-    from regard.recipe.answering import asked_for
+    from regard.recipe.decoding_overrides import parse_overrides
     from regard.tasks.scores import tabulate_scores
 
     columns = [name.strip() for name in fields.split(",") if name.strip()]
-    model = Predictor(load_run(run, ensemble=ensemble, decoding=asked_for(changes)))
+    model = Predictor(load_run(run, ensemble=ensemble, decoding=parse_overrides(changes)))
     measured = model.evaluate(split=split, files=data, fields=columns)
     if as_json:
         print_json(measured.as_json())

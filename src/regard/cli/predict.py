@@ -59,7 +59,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
 
     """
     from regard.inference.predictor import Predictor, load_run
-    from regard.recipe.answering import asked_for
+    from regard.recipe.decoding_overrides import parse_overrides
 
     asked = _asked(texts, source)
     check_new(output)
@@ -67,7 +67,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         raise UsageError(
             "a vector is one run's own. Got --vectors and --ensemble.", "Leave one of them out."
         )
-    model = Predictor(load_run(run, ensemble=ensemble, decoding=asked_for(changes)))
+    model = Predictor(load_run(run, ensemble=ensemble, decoding=parse_overrides(changes)))
     answers = model.encode_all(asked) if vectors else model.predict_all(asked, truncate=truncate)
     if output is not None and output.suffix == ".npy":
         _save(answers, output)

@@ -12,7 +12,7 @@ from regard.recipe.document import explanation, reference, schema
 from regard.recipe.dump import dump
 from regard.recipe.load import load
 from regard.recipe.settings import REQUIRED, shown
-from regard.recipe.shipped import about, shipped
+from regard.recipe.shipped import list_shipped, read_summary
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -24,7 +24,7 @@ def listed(as_json: AsJson = False) -> None:
         regard recipe list
 
     """
-    found = {name: about(path) for name, path in shipped().items()}
+    found = {name: read_summary(path) for name, path in list_shipped().items()}
     if as_json:
         print_json({"recipes": found})
     else:

@@ -1,4 +1,4 @@
-"""How long to train, in words: ``15min``, ``1h 30min``, ``10 epochs``, ``20M tokens``."""
+"""Parse a training budget: ``15min``, ``1h 30min``, ``10 epochs``, ``20M tokens``."""
 
 import re
 from typing import Literal, NamedTuple
@@ -24,14 +24,18 @@ class Budget(NamedTuple):
 
 
 def parse_budget(text: str) -> Budget:
-    """Read a budget, or refuse it with examples of good ones."""
+    """Parse a budget, or refuse it with examples of valid ones."""
     budget = _count(text.strip()) or _time(text.strip())
     if budget is None:
-        raise Refused(f'"{text}" says no length of training', f"Write one of {EXAMPLES}")
+        raise Refused(f'"{text}" is not a training budget', f"Write one of {EXAMPLES}")
     if not 0 < budget.amount < float("inf"):
-        raise Refused(f'a budget must be above zero and finite; "{text}" is not', f"Say {EXAMPLES}")
+        raise Refused(
+            f'a budget must be above zero and finite; "{text}" is not', f"Write one of {EXAMPLES}"
+        )
     if budget.kind in ("steps", "tokens") and budget.amount % 1:
-        raise Refused(f'{budget.kind} are whole; "{text}" is not', f"Write one of {EXAMPLES}")
+        raise Refused(
+            f'{budget.kind} must be whole numbers; "{text}" is not', f"Write one of {EXAMPLES}"
+        )
     return budget
 
 

@@ -1,4 +1,4 @@
-"""``[data]``: which files, and what is in them."""
+"""``[data]``: files and their format."""
 
 from typing import Annotated, Literal
 
@@ -10,16 +10,18 @@ Files = tuple[str, ...]
 
 
 class DataSettings(Settings):
-    """Which files, and what is in them."""
+    """Files and their format."""
 
     train: Files
-    """Files to learn from. Two files side by side are parallel; ``world:scenes`` is built in."""
+    """Training files. Two files with the same number of lines are parallel; ``world:scenes`` is
+    built in."""
     valid: Files = ()
-    """Files to choose by; leave out to hold out a share of ``train``."""
+    """Validation files, for model selection; leave out to hold out a share of ``train``."""
     test: Files = ()
-    """Files to report on; never looked at while training."""
+    """Test files; never used in training."""
     labelled: Files = ()
-    """Document vectors: texts with labels; runs of tokens that tell these apart count most."""
+    """Document vectors: labelled texts; n-grams that distinguish their labels get the largest
+    weights."""
     format: Literal[
         "auto",
         "text",
@@ -35,57 +37,61 @@ class DataSettings(Settings):
         "tmx",
         "world",
     ] = "auto"
-    """How the files are written; ``auto`` goes by their endings."""
+    """File format; ``auto`` infers it from the file names."""
     fields: tuple[str, ...] = ()
-    """Names or numbers (from 0) of the columns to read, in the task's order; empty: by habit."""
+    """Names or numbers (from 0) of the columns, in the order of the task; empty: usual column
+    names."""
     languages: tuple[str, ...] = ()
     """Source and target language, for the model card and for TMX files."""
     holdout: Annotated[float, Field(gt=0.0, lt=0.5)] = 0.05
-    """Share of ``train`` held out to choose by where ``valid`` is left out."""
+    """Share of ``train`` held out for validation if ``valid`` is left out."""
     holdout_from: Literal["spread", "end"] = "spread"
-    """Where that share is taken from: all over, by a hash of each example, or the very end."""
+    """How the held-out share is chosen: by a hash of each example, or from the end."""
     group: str = ""
     """Column (name or number) with the group of an example, such as ``film``: ``holdout`` keeps a
     group on one side, and ``regard check`` warns of a group in two splits. Empty: no groups."""
     labels: tuple[str, ...] = ()
-    """The labels there are, in order; leave out to take those of ``train``, sorted."""
+    """The labels, in order; leave out to take those of ``train``, sorted."""
     label_separator: str = ""
-    """What stands between the labels of one text, where it may have several; empty: it has one."""
+    """Separator between the labels of one text (multi-label classification); empty: one label per
+    text."""
     scores: bool = False
-    """Whether the last field is a number to be told, such as how alike two sentences are."""
+    """Regression: whether the last field is a number to predict, such as the similarity of two
+    sentences."""
     score_range: tuple[float, float] | None = None
-    """``scores``: the lowest and the highest there are; leave out to take those of ``train``."""
+    """``scores``: minimum and maximum score; leave out to take those of ``train``."""
     apart: bool = False
-    """Language modelling: whether documents in one window are kept from seeing each other."""
+    """Language modelling: whether attention is masked across the boundaries of documents packed
+    into one window."""
     on_bad_line: Literal["stop", "skip"] = "stop"
-    """Whether a line that cannot be read ends the work or is left out and counted."""
+    """Whether a line that cannot be parsed is an error, or is skipped and counted."""
 
     @field_validator("fields", mode="before")
     @classmethod
-    def _numbers_are_names(cls, fields: object) -> object:
+    def _numbers_to_names(cls, fields: object) -> object:
         """``fields = [5, 6, 4]`` says the same as ``["5", "6", "4"]``."""
         if not isinstance(fields, list | tuple):
             return fields
         return tuple(str(one) if type(one) is int else one for one in fields)
 
     @model_validator(mode="after")
-    def _names_can_be_seen(self) -> "DataSettings":
+    def _check_names_are_printable(self) -> "DataSettings":
         for side in ("train", "valid", "test", "labelled"):
             if not all(file.strip() and file.isprintable() for file in getattr(self, side)):
                 raise Refused(
                     f"data.{side} holds a name that is empty or cannot be printed",
-                    "Give every file a visible name",
+                    "Write the name of every file",
                 )
         return self
 
     @field_validator("group", mode="before")
     @classmethod
-    def _a_number_is_a_name(cls, group: object) -> object:
+    def _number_to_name(cls, group: object) -> object:
         """``group = 2`` says the same as ``"2"``."""
         return str(group) if type(group) is int else group
 
     @model_validator(mode="after")
-    def _groups_can_be_kept_together(self) -> "DataSettings":
+    def _check_groups(self) -> "DataSettings":
         if self.group and self.holdout_from == "end":
             raise Refused(
                 f'data.group = "{self.group}" keeps groups together, but data.holdout_from = "end" '
@@ -102,7 +108,7 @@ class DataSettings(Settings):
         return self
 
     @model_validator(mode="after")
-    def _labels_or_scores(self) -> "DataSettings":
+    def _check_labels_or_scores(self) -> "DataSettings":
         if self.scores and (self.labels or self.label_separator):
             raise Refused(
                 "data.scores says that the last field is a number, but data.labels or "
@@ -123,7 +129,7 @@ class DataSettings(Settings):
         return self
 
     @model_validator(mode="after")
-    def _parallel_files_come_together(self) -> "DataSettings":
+    def _check_parallel_files(self) -> "DataSettings":
         for side in ("train", "valid", "test"):
             if self.format == "parallel" and len(getattr(self, side)) == 1:
                 raise Refused(
@@ -133,14 +139,14 @@ class DataSettings(Settings):
         return self
 
     @model_validator(mode="after")
-    def _worlds_stand_alone(self) -> "DataSettings":
+    def _check_worlds_are_alone(self) -> "DataSettings":
         for side in ("train", "valid", "test"):
             files: Files = getattr(self, side)
             worlds = [file for file in files if file.startswith("world:")]
             if worlds and len(files) > 1:
                 raise Refused(
-                    f"data.{side} names {worlds[0]} beside other files; a world is a whole corpus",
-                    "Name the world alone, or files alone",
+                    f"data.{side} names {worlds[0]} and other files; a world is a whole corpus",
+                    "Name either one world or files",
                 )
             if bool(worlds) != (self.format == "world") and files and self.format != "auto":
                 raise Refused(

@@ -1,4 +1,4 @@
-"""``[denoising]``: what is taken out of documents that an encoder-decoder learns to write again."""
+"""``[denoising]``: corruption of documents that an encoder-decoder learns to reconstruct."""
 
 from typing import Annotated, Literal
 
@@ -8,12 +8,12 @@ from regard.recipe.settings import Settings
 
 
 class DenoisingSettings(Settings):
-    """What is taken out of documents; for the task denoising."""
+    """Corruption of documents; for the task denoising."""
 
     gaps: Literal["spans", "sentences"] = "spans"
-    """Runs of tokens, and the whole is written again (BART), or whole sentences, and only they are
-    written (PEGASUS)."""
+    """Mask spans of tokens and generate the whole document (BART), or mask sentences and generate
+    only them (PEGASUS)."""
     share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.3
-    """Share of the tokens, or of the sentences, that is taken out."""
+    """Share of the tokens, or of the sentences, that is masked."""
     span: PositiveFloat = 3.0
-    """``spans``: their mean length in tokens."""
+    """``spans``: mean length of a span in tokens."""

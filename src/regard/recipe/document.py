@@ -13,14 +13,14 @@ _OPENING = """\
 
 <!-- Generated from the sentences under the fields of src/regard/recipe by `make docs`. -->
 
-A recipe is one TOML file that says everything a run needs to know. What it leaves out has the
-default below; a run's own `recipe.toml` has every default written out. Unknown names are refused,
-with the nearest spelling. Any setting can be changed for one run: `--set model.depth=6`; the value
-is TOML, and a bare word is text.
+A recipe is one TOML file with everything a run needs. Settings that it omits have the defaults
+below; a run's own `recipe.toml` contains all defaults. Unknown names are refused, with the closest
+spelling. Any setting can be overridden for one run: `--set model.depth=6`; the value is TOML, and a
+bare word is text.
 
-Files are sought beside the recipe. The shipped recipes (`regard recipe list`) have no data beside
-them: theirs are sought in the current folder. A single file needs no brackets. A table with a
-`kind` may leave it out when it means the default kind.
+Paths are relative to the recipe. The shipped recipes (`regard recipe list`) have no data next to
+them: their paths are relative to the current folder. A single file needs no brackets. `kind` may be
+omitted for the default kind.
 """
 
 
@@ -36,7 +36,7 @@ def explanation(path: str = "") -> list[Line]:
     if not chosen:
         meant = get_close_matches(path, [line.path for line in every], n=1)
         raise UsageError(
-            f"{path} is no setting of a recipe",
+            f"{path} is not a setting of a recipe",
             f"Did you mean {meant[0]}?" if meant else "`regard recipe explain` lists them all.",
         )
     return chosen

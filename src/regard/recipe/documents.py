@@ -1,4 +1,4 @@
-"""``[model.documents]``: texts of several sentences."""
+"""``[model.documents]``: documents of several sentences."""
 
 from typing import Literal
 
@@ -8,21 +8,22 @@ from regard.recipe.settings import Settings
 
 
 class DocumentSettings(Settings):
-    """Whether a text is read as one sequence, or sentence by sentence (Yang et al. 2016)."""
+    """Documents as one sequence, or hierarchically, sentence by sentence (Yang et al. 2016)."""
 
     read: Literal["whole", "sentences"] = "whole"
-    """As one sequence of tokens; or words make sentences, and sentences the document (HAN)."""
+    """One sequence of tokens, or a hierarchy: words form sentences, sentences the document
+    (HAN)."""
     words: PositiveInt = 64
-    """The most tokens one sentence may have; a longer one is read as several."""
+    """Maximum number of tokens of a sentence; longer ones are split."""
     depth: PositiveInt = 1
-    """Number of blocks among sentences; ``model.depth`` is their number among words."""
+    """Number of blocks over sentences; ``model.depth`` is the number over words."""
     mixer: Literal["same", "attention", "gru", "lstm"] = "same"
-    """What mixes sentences: the same as words, or another; their positions are ``model.position``'s
-    where that is attention."""
+    """Mixer over sentences: the same as over words, or another. With attention, sentence positions
+    use ``model.position``."""
     context: Literal["none", "earlier", "both"] = "none"
-    """Which other sentences decide where a sentence is looked at: none, as in HAN; those before it,
-    or those before and after it (Remy et al. 2019)."""
+    """Which other sentences influence the attention to words: none (HAN), the preceding ones, or
+    both sides (context-aware HAN, Remy et al. 2019)."""
     gather: Literal["sum", "mean"] = "mean"
-    """``context``: how the vectors of the other sentences become one."""
+    """``context``: how the vectors of the other sentences are combined."""
     gated: bool = False
-    """``context``: whether each word weighs itself against the context."""
+    """``context``: whether a gate per word weighs the context."""

@@ -1,4 +1,4 @@
-"""A recipe written out, with nothing left unsaid: every default stands in the file."""
+"""Write a recipe as TOML with all defaults."""
 
 import os
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""``[model.head]``: how states become answers."""
+"""``[model.head]``: the output layer."""
 
 from typing import Annotated, Literal
 
@@ -10,42 +10,42 @@ Share = Annotated[float, Field(ge=0.0, lt=1.0)]
 
 
 class HopSettings(Settings):
-    """The looks of ``pooling = "hops"``: the structured embedding M = A·H (Lin et al. 2017)."""
+    """The hops of ``pooling = "hops"``: the structured embedding M = A·H (Lin et al. 2017)."""
 
     hops: PositiveInt = 8
-    """How many looks are taken at a text; the paper takes 30."""
+    """Number of attention hops; the paper has 30."""
     features: PositiveInt = 64
-    """Size of the space in which looks meet words; the paper's is 350."""
+    """Size of the attention space of the hops; the paper has 350."""
     penalty: Literal["none", "frobenius", "off-diagonal", "kl"] = "frobenius"
-    """What is lost by looks that are alike: ‖A·Aᵀ - I‖², its part off the diagonal, the looks'
-    negative KL divergence, or nothing."""
+    """Penalty for similar hops: ‖A·Aᵀ - I‖², its off-diagonal part, the negative KL divergence of
+    the hops, or none."""
     penalty_weight: NonNegativeFloat = 0.3
-    """How much that counts beside the cross entropy of one text."""
+    """Weight of the penalty relative to the cross-entropy of one text."""
     narrow: Literal["none", "dense", "pruned"] = "none"
-    """What stands between M and the labels: nothing, a dense layer over all of M, or one in which
-    each row of M has outputs of its own, and each column."""
+    """Layer between M and the labels: none, a dense layer over all of M, or a pruned one with
+    separate outputs for each row and column of M."""
     dense: PositiveInt = 256
-    """``narrow = "dense"``: outputs of the layer; the paper has up to 3,000."""
+    """``narrow = "dense"``: output size of the layer; the paper has up to 3,000."""
     row_features: PositiveInt = 16
-    """``narrow = "pruned"``: outputs of each row, that is of each look."""
+    """``narrow = "pruned"``: outputs per row of M, that is per hop."""
     column_features: PositiveInt = 2
-    """``narrow = "pruned"``: outputs of each column, that is of each feature of a state."""
+    """``narrow = "pruned"``: outputs per column of M, that is per feature of a state."""
 
 
 class HeadSettings(Settings):
-    """How states become answers."""
+    """The output layer."""
 
     bias: bool = False
-    """Whether every token has a bias of its own when it is written."""
+    """Whether the output layer has a bias per token."""
     transform: bool = False
-    """Whether states pass a dense layer and a norm before they are compared, as BERT's do."""
+    """Whether states pass a dense layer and a norm before the output layer, as in BERT."""
     pooling: Literal["cls", "first", "last", "mean", "max", "mean-max", "attention", "hops"] = (
         "mean"
     )
-    """How the states of a text become one: the first through a dense layer (BERT's [CLS]), the
-    first or last as it is, their mean, their maximum, both, a learned look, or several of them."""
+    """Pooling of a text's states: the first through a dense layer (BERT's [CLS]), the first or last
+    state, mean, max, mean and max concatenated, learned attention, or several attention hops."""
     dropout: Share = 0.1
-    """Share of the pooled state dropped while training, before it becomes a label."""
+    """Dropout of the pooled state."""
     norm: bool = False
-    """Whether the pooled state is brought to mean 0 and variance 1 before it becomes a label."""
+    """Whether the pooled state is normalised to mean 0 and variance 1."""
     hops: HopSettings = HopSettings()

@@ -17,9 +17,9 @@ from pydantic import ValidationError
 
 from regard.errors import RecipeError, UsageError
 from regard.recipe.recipe import MAY_BE_IDLE, Recipe
-from regard.recipe.renamed import translated
+from regard.recipe.renamed import translate_names
 from regard.recipe.settings import REQUIRED, Settings, kind_of, tables_in
-from regard.recipe.shipped import is_shipped, shipped
+from regard.recipe.shipped import is_shipped, list_shipped
 from regard.recipe.validation_errors import NOWHERE, Origin, explain_error, syntax_error
 
 Tables = dict[str, Any]
@@ -40,7 +40,7 @@ def load(recipe: str | Path, overrides: Iterable[str] = ()) -> Recipe:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise syntax_error(error, text, _short(path)) from None
     if Path(recipe).is_dir():
-        tables = translated(tables)
+        tables = translate_names(tables)
     changes = list(overrides)
     for override in changes:
         tables = set_value(tables, override)
@@ -74,7 +74,7 @@ def find(recipe: str | Path) -> Path:
         return path / "recipe.toml"
     if path.is_file():
         return path
-    names = shipped()
+    names = list_shipped()
     if str(recipe) in names:
         return names[str(recipe)]
     meant = get_close_matches(str(recipe), names, n=1)

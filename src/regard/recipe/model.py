@@ -1,4 +1,4 @@
-"""``[model]``: the shape of the network."""
+"""``[model]``: the architecture of the network."""
 
 from typing import Annotated, Literal
 
@@ -20,45 +20,48 @@ Share = Annotated[float, Field(ge=0.0, lt=1.0)]
 
 
 class AttentionSettings(Settings):
-    """Positions look at each other."""
+    """Multi-head attention."""
 
     kind: Literal["attention"] = "attention"
-    """Mix the sequence by attention."""
+    """Attention as the token mixer."""
     heads: PositiveInt = 4
-    """Number of looks each layer takes at once; must divide ``model.width``."""
+    """Number of attention heads; must divide ``model.width``."""
     score: Literal["scaled-dot", "dot", "additive"] = "scaled-dot"
-    """How a key answers a query: by their dot product, scaled or plain, or by a small network."""
+    """Attention score of a query and a key: dot product, scaled or plain, or additive
+    (Bahdanau)."""
     select: Literal["softmax", "log-length", "argmax"] = "softmax"
-    """Where a query looks: everywhere a little; more sharply the longer the text; or at the best
-    key alone."""
+    """How scores become attention weights: softmax, softmax of scores multiplied by the logarithm
+    of the length, or argmax (hard attention)."""
     window: PositiveInt | None = None
-    """How many positions away a query may look; leave out to let it look anywhere."""
+    """Sliding-window attention: maximum distance of a key from its query; leave out for full
+    attention."""
     normed: bool = False
-    """Whether queries and keys are brought to unit scale before they meet (QK-norm)."""
+    """Whether queries and keys are normalised (QK-norm)."""
     biases: bool = False
-    """Whether the four projections of attention add a bias."""
+    """Whether the four projections of attention have biases."""
     dropout: Share = 0.0
-    """Share of the attention weights dropped while training; needs the slower equation path."""
+    """Dropout of the attention weights; disables the fused kernel."""
 
 
 class RecurrentSettings(Settings):
-    """Each position hears from the one before it."""
+    """A recurrent network."""
 
     kind: Literal["recurrent"]
-    """Mix the sequence by recurrence."""
+    """Recurrence as the token mixer."""
     cell: Literal["gru", "lstm"] = "gru"
     """The recurrent cell."""
 
 
 class ConvolutionSettings(Settings):
-    """Each position hears from a few neighbours."""
+    """A one-dimensional convolution."""
 
     kind: Literal["convolution"]
-    """Mix the sequence by convolution."""
+    """Convolution as the token mixer."""
     kernel: PositiveInt = 3
-    """How many positions one output sees."""
+    """Kernel size: number of positions that one output depends on."""
     dilated: bool = False
-    """Whether layer n skips kernel^n positions, so that the view grows exponentially with depth."""
+    """Whether layer n has dilation kernel^n, so that the receptive field grows exponentially with
+    depth."""
 
 
 Mixer = Annotated[
@@ -67,57 +70,57 @@ Mixer = Annotated[
 
 
 class SinusoidalSettings(Settings):
-    """Fixed waves, one pair per frequency (Vaswani et al. 2017)."""
+    """Fixed sinusoids of different frequencies (Vaswani et al. 2017)."""
 
     kind: Literal["sinusoidal"] = "sinusoidal"
-    """Tell positions apart by fixed waves."""
+    """Sinusoidal position encoding."""
     joined: Literal["added", "concatenated"] = "added"
-    """How a position meets the token's state: summed with it or put beside it."""
+    """Whether positions are added to the embeddings or concatenated to them."""
 
 
 class LearnedSettings(Settings):
     """One learned vector per position."""
 
     kind: Literal["learned"]
-    """Tell positions apart by learned vectors."""
+    """Learned position embeddings."""
     joined: Literal["added", "concatenated"] = "added"
-    """How a position meets the token's state: summed with it or put beside it."""
+    """Whether positions are added to the embeddings or concatenated to them."""
     positions: PositiveInt = 512
-    """How many positions there are; longer texts are refused."""
+    """Number of position embeddings; longer texts are refused."""
 
 
 class RelativeSettings(Settings):
-    """A learned number per head and distance, added to the scores (Shaw 2018; Raffel 2020)."""
+    """A learned bias per head and distance, added to the scores (Shaw 2018; Raffel 2020)."""
 
     kind: Literal["relative"]
-    """Tell distances apart by learned numbers on the scores."""
+    """Relative position bias."""
     positions: PositiveInt = 512
-    """The longest text the full table can answer for, or where the farthest bucket begins."""
+    """Longest text of the full table, or the distance at which the last bucket begins."""
     buckets: PositiveInt | None = None
-    """Share the numbers among this many distance classes; leave out for the full table."""
+    """Number of distance buckets that share a bias (T5); leave out for the full table."""
 
 
 class RotarySettings(Settings):
-    """Queries and keys are turned by an angle that grows with position (Su et al. 2021)."""
+    """RoPE: queries and keys are rotated by an angle that grows with position (Su et al. 2021)."""
 
     kind: Literal["rotary"]
-    """Tell distances apart by turning queries and keys."""
+    """Rotary position embedding (RoPE)."""
     base: Annotated[float, Field(gt=1.0)] = 10000.0
-    """The slowest wave's length, in positions over 2π."""
+    """Base of the frequencies: the longest wavelength in positions, divided by 2π."""
 
 
 class AlibiSettings(Settings):
-    """A fixed penalty that grows with distance, one slope per head (Press et al. 2022)."""
+    """ALiBi: a fixed penalty that grows with distance, one slope per head (Press et al. 2022)."""
 
     kind: Literal["alibi"]
-    """Tell distances apart by a fixed penalty on the scores."""
+    """Attention with linear biases (ALiBi)."""
 
 
 class NoPositionSettings(Settings):
-    """No positions at all: order is felt only through a causal view."""
+    """No position encoding: only a causal mask distinguishes positions."""
 
     kind: Literal["none"]
-    """Do not tell positions apart."""
+    """No position encoding."""
 
 
 Position = Annotated[
@@ -132,75 +135,79 @@ Position = Annotated[
 
 
 class EmbeddingSettings(Settings):
-    """How tokens enter."""
+    """Token embeddings, and what is added to them."""
 
     ngrams: Annotated[int, Field(ge=1, le=8)] = 1
-    """Longest run of tokens that has vectors of its own, found by a hash: 2 adds pairs with the
-    token before, 3 also triples, and so on to 8; 1 is none."""
+    """Longest n-gram of tokens with an embedding, found by a hash (as in fastText): 2 adds bigrams
+    that end at a token, 3 also trigrams, up to 8; 1 is none."""
     ngram_rows: PositiveInt = 16384
-    """How many vectors the runs of one length share."""
+    """Number of hash buckets (embeddings) for the n-grams of each length."""
     ngram_dropout: Share = 0.0
-    """Share of the runs left out while training, so that they are not merely learned by heart."""
+    """Share of the n-grams dropped in training, against overfitting."""
     ngram_min_count: PositiveInt = 1
-    """In how many training texts a run of tokens has to stand to have a vector of its own."""
+    """Minimum number of training texts that contain an n-gram for it to get an embedding."""
     ngram_lazy: bool = False
-    """Whether a step moves only the vectors of the runs it has read, and weight decay is paid every
-    32 steps: several times faster where ``ngram_rows`` is large, and nearly the same."""
+    """Sparse updates: a step changes only the embeddings of the n-grams it contains, and weight
+    decay is applied every 32 steps. Several times faster with large ``ngram_rows``, and nearly the
+    same."""
     segments: NonNegativeInt = 0
-    """How many kinds of span a row may hold, each with a vector of its own; BERT has 2. A sentence
-    pair with 4 also tells the tokens that both texts have from those that one has."""
+    """Number of segment embeddings; BERT has 2. A sentence pair with 4 also distinguishes tokens
+    that both texts contain from those that one contains."""
     norm: bool = False
-    """Whether the sum of the vectors is normed before it enters the first block, as BERT does."""
+    """Whether the sum of the embeddings is normalised before the first block, as in BERT."""
 
 
 class ModelSettings(Settings):
-    """The shape of the network."""
+    """The architecture of the network."""
 
     width: PositiveInt = 192
-    """Size of the state that stands for one token."""
+    """Hidden size: size of the state of one token."""
     depth: NonNegativeInt = 3
-    """Number of blocks stacked on one another; in a translator, those of the encoder. With none a
-    text is the sum of its tokens' vectors."""
+    """Number of blocks (layers); in an encoder-decoder, those of the encoder. With 0 a text is
+    represented by its token embeddings alone."""
     decoder_depth: PositiveInt = 2
-    """Number of blocks of the decoder; shallow decoders answer faster."""
+    """Number of decoder blocks; a shallow decoder generates faster."""
     feed_forward: PositiveInt = 768
-    """Width of the layer inside each feed-forward part."""
+    """Hidden size of the feed-forward layers."""
     activation: Literal["relu", "gelu", "swiglu", "relu2"] = "relu2"
-    """What bends inside the feed-forward part; swiglu adds a gate."""
+    """Activation of the feed-forward layers; ``swiglu`` is gated, ``relu2`` is the squared ReLU."""
     norm: Literal["layer", "rms"] = "rms"
-    """How states are brought to one scale."""
+    """Layer normalisation or RMS normalisation (RMSNorm)."""
     norm_order: Literal["pre", "post"] = "pre"
-    """Whether states are normed before each part or after it is added (the 2017 paper)."""
+    """Pre-norm (before each layer) or post-norm (after the residual addition, as in the 2017
+    paper)."""
     last_norm: bool = True
-    """``pre``: whether states are normed after the last block. Without, a token whose vector is
-    long counts for more when states are pooled."""
+    """``pre``: whether the output of the last block is normalised. Without it, tokens with long
+    vectors count for more in pooling."""
     norm_epsilon: PositiveFloat | None = None
-    """Keeps the norm of a state of zeros finite; leave out for 1e-5 (layer) or 1e-6 (rms)."""
+    """Epsilon of the norm; leave out for 1e-5 (layer) or 1e-6 (rms)."""
     biases: bool = False
-    """Whether the feed-forward parts and norms add a bias."""
+    """Whether the feed-forward layers and norms have biases."""
     tied: bool = True
-    """Whether reading and writing tokens share one table, on both sides of a translator."""
+    """Weight tying: whether input embeddings and output layer share one table, on both sides of a
+    translator."""
     scaled_embedding: bool = True
-    """Whether token vectors are multiplied by √width when they enter (the 2017 paper)."""
+    """Whether token embeddings are multiplied by √width (the 2017 paper)."""
     dropout: Share = 0.1
-    """Share of each part's output dropped while training."""
+    """Dropout of the output of each layer."""
     zero_init: bool = True
-    """Whether every part begins by adding nothing: its last matrix starts at zero."""
+    """Whether the last matrix of every layer is initialised to zero, so that every block starts as
+    the identity."""
     writes: Literal["seen", "all"] = "seen"
-    """Which tokens can be written: those seen on the target side and single bytes, or all. In a
-    language model those never seen share one logit instead."""
+    """Output vocabulary: the tokens seen on the target side and single bytes, or all tokens. In a
+    language model unseen tokens share one logit instead."""
     copying: bool = False
-    """Whether a model that writes may also point at a token of its source and take it over: names
-    and numbers never seen in training then come through (See et al. 2017)."""
+    """Copy mechanism (pointer-generator, See et al. 2017): whether a model that generates text may
+    copy tokens of its source, such as names and numbers never seen in training."""
     soft_cap: NonNegativeFloat = 0.0
-    """Bend logits smoothly into ±soft_cap; 0 leaves them as they are."""
+    """Logit soft-capping: logits are bounded smoothly by ±soft_cap (tanh); 0 switches it off."""
     causal: bool | None = None
-    """Whether a position sees only what came before it; leave out for what the task needs."""
+    """Whether attention is causal (left to right); leave out for the task's default."""
     bare: bool = False
-    """Labels: whether blocks are their mixer alone, without sums, norms and feed-forward, as in
-    the papers of HAN and of the structured embedding."""
+    """Labels: whether blocks consist of their mixer alone, without residual connections, norms and
+    feed-forward layers, as in HAN and the structured embedding."""
     states: PositiveInt | None = None
-    """``bare``: size of the states a recurrent mixer ends in, where it is not ``width``."""
+    """``bare``: output size of a recurrent mixer, if it is not ``width``."""
     mixer: Mixer = AttentionSettings()
     position: Position = SinusoidalSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
@@ -210,15 +217,15 @@ class ModelSettings(Settings):
 
     @property
     def ends_in(self) -> int:
-        """Size of the states that a body ends in."""
+        """Size of the states that a body returns."""
         return self.states or self.width
 
     @model_validator(mode="after")
-    def _there_are_runs_to_leave_out(self) -> "ModelSettings":
+    def _check_ngram_settings(self) -> "ModelSettings":
         chosen = self.embedding
         for name in ("ngram_dropout", "ngram_lazy", "ngram_min_count"):
             value, plain = getattr(chosen, name), EmbeddingSettings.model_fields[name].default
-            # What is begun from may have runs of tokens, though nothing is said of them here.
+            # The run to start from may have n-grams although this recipe does not mention them.
             if value != plain and chosen.ngrams == 1 and self.start.run is None:
                 raise Refused(
                     f"model.embedding.{name} = {str(value).lower()} has no effect while "
@@ -228,7 +235,7 @@ class ModelSettings(Settings):
         return self
 
     @model_validator(mode="after")
-    def _heads_divide_width(self) -> "ModelSettings":
+    def _check_heads_divide_width(self) -> "ModelSettings":
         if isinstance(self.mixer, AttentionSettings) and self.width % self.mixer.heads:
             heads, width = self.mixer.heads, self.width
             raise Refused(
@@ -238,62 +245,62 @@ class ModelSettings(Settings):
         return self
 
     @model_validator(mode="after")
-    def _scores_have_someone_to_bias(self) -> "ModelSettings":
+    def _check_position_fits_mixer(self) -> "ModelSettings":
         on_scores = isinstance(self.position, RelativeSettings | RotarySettings | AlibiSettings)
         if on_scores and not isinstance(self.mixer, AttentionSettings):
             raise Refused(
-                f'model.position.kind "{self.position.kind}" speaks to attention only, but '
+                f'model.position.kind "{self.position.kind}" works with attention only, but '
                 f'model.mixer.kind is "{self.mixer.kind}"',
                 'Choose position "sinusoidal", "learned" or "none", or mixer "attention"',
             )
         return self
 
     @model_validator(mode="after")
-    def _tied_tables_are_as_wide_as_states(self) -> "ModelSettings":
-        beside = getattr(self.position, "joined", "added") == "concatenated"
-        if beside and self.tied:
+    def _check_tied_with_concatenation(self) -> "ModelSettings":
+        concatenated = getattr(self.position, "joined", "added") == "concatenated"
+        if concatenated and self.tied:
             raise ValueError(
-                'model.position.joined = "concatenated" leaves part of a state to the position, so '
-                "the table of tokens is narrower than a state and cannot also write tokens; set "
+                'model.position.joined = "concatenated" uses part of a state for the position, so '
+                "token embeddings are narrower than states and cannot be the output layer; set "
                 "model.tied to false"
             )
         return self
 
     @model_validator(mode="after")
-    def _documents_fit(self) -> "ModelSettings":
+    def _check_documents(self) -> "ModelSettings":
         read, pooling, mixer = self.documents.read, self.head.pooling, self.mixer.kind
         if read == "sentences" and pooling != "attention":
             raise Refused(
-                'model.documents.read = "sentences" ends in a look at the sentences, but '
+                'model.documents.read = "sentences" needs attention pooling of sentences, but '
                 f'model.head.pooling is "{pooling}"',
                 'Set model.head.pooling to "attention"',
             )
         if self.states is not None and not (self.bare and mixer == "recurrent"):
             raise Refused(
-                f"model.states = {self.states} is where a bare recurrent mixer ends, but "
+                f"model.states = {self.states} is the output size of a bare recurrent mixer, but "
                 f'model.bare is {str(self.bare).lower()} and model.mixer.kind is "{mixer}"',
                 "Set bare to true and the mixer to recurrent, or take states out",
             )
         return self
 
     @model_validator(mode="after")
-    def _a_lexicon_needs_one_table(self) -> "ModelSettings":
+    def _check_lexicon_is_tied(self) -> "ModelSettings":
         if self.start.lexicon and not self.tied:
             raise Refused(
-                "model.start.lexicon puts both languages into one table of tokens, but model.tied "
+                "model.start.lexicon needs one embedding table for both languages, but model.tied "
                 "is false",
                 "Set model.tied to true or model.start.lexicon to false",
             )
         return self
 
     @model_validator(mode="after")
-    def _rotary_turns_pairs(self) -> "ModelSettings":
+    def _check_rotary_pairs(self) -> "ModelSettings":
         if isinstance(self.position, RotarySettings) and isinstance(self.mixer, AttentionSettings):
             features = self.width // self.mixer.heads
             if features % 2:
                 heads = self.mixer.heads
                 raise Refused(
-                    'model.position.kind "rotary" turns pairs of features, so model.width over '
+                    'model.position.kind "rotary" rotates pairs of features, so model.width over '
                     f"model.mixer.heads must be even; {self.width} / {heads} is {features}",
                     f"The next width that fits is {heads * (features + 1)}",
                 )

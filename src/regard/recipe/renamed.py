@@ -32,7 +32,7 @@ VALUES = {"training.softmax": {"all": "full", "step": "sampled"}}
 """Words that a setting may be set to, old and new."""
 
 
-def translated(tables: Tables) -> Tables:
+def translate_names(tables: Tables) -> Tables:
     """Return the tables of a recipe that an older version wrote, under today's names."""
     found = _copied(tables)
     for old, new in RENAMED.items():

@@ -1,4 +1,4 @@
-"""``[retrieval]``: what a searcher learns from, and how it is asked."""
+"""``[retrieval]``: training pairs, contrastive loss and hybrid search."""
 
 from typing import Annotated, Literal
 
@@ -11,36 +11,38 @@ Source = Literal["crops", "title", "labelled"]
 
 
 class RetrievalSettings(Settings):
-    """What a searcher learns from, and how it is asked; for the task retrieval."""
+    """Training pairs of a bi-encoder, its loss and hybrid search; for the task retrieval."""
 
     pairs: tuple[Source, ...] = ("crops", "title")
-    """Where the pairs to learn from come from: two spans of one document, a title and its
-    document, or labelled pairs (judged queries, or a file with two columns)."""
+    """Training pairs: two random crops of one document, a title and its document, or labelled pairs
+    (judged queries, or a file with two columns)."""
     query_length: tuple[PositiveInt, PositiveInt] = (4, 32)
-    """``crops``: fewest and most tokens of the span that asks."""
+    """``crops``: minimum and maximum number of tokens of the query crop."""
     document_length: tuple[PositiveInt, PositiveInt] = (32, 128)
-    """Fewest and most tokens of the span of a document that answers."""
+    """Minimum and maximum number of tokens of the document crop."""
     deletion: Share = 0.1
-    """``crops``: share of the tokens left out of either span, so that words alone do not match."""
+    """``crops``: token deletion rate in both crops, so that matching words alone do not suffice."""
     temperature: PositiveFloat = 0.05
-    """What cosines are divided by before they compete; lower lets near misses count for more."""
+    """Temperature of the contrastive loss (InfoNCE); a lower one gives hard negatives more
+    weight."""
     symmetric: bool = True
-    """Whether documents also have to find what asks for them."""
+    """Whether the contrastive loss is symmetric: documents also retrieve their queries."""
     hard_negatives: NonNegativeInt = 0
-    """Wrong documents that BM25 ranks high, added to each pair's competitors."""
+    """Number of hard negatives per pair: wrong documents that BM25 ranks high, in addition to the
+    in-batch negatives."""
     hard_from: PositiveInt = 20
-    """``hard_negatives``: how many of BM25's first wrong documents they are drawn from."""
+    """``hard_negatives``: number of BM25's top wrong documents that they are sampled from."""
     term_weights: Literal["even", "idf", "learned"] = "even"
-    """How much each token counts in the mean of the states: the same, by how rare it is, or so at
-    first and learned from there."""
+    """Weights of tokens in mean pooling: even, inverse document frequency (IDF), or learned from an
+    IDF initialisation."""
     start: Literal["random", "topics"] = "random"
-    """Where token vectors begin: at random, or near those of tokens that stand in the same
-    documents (latent semantic analysis), which costs seconds."""
+    """Initialisation of the token embeddings: random, or latent semantic analysis (LSA) of the
+    documents, which takes seconds."""
     hybrid: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
-    """Share of the vectors' score in hybrid search; the rest is BM25's."""
+    """Weight of the vectors' score in hybrid search; the rest is BM25's."""
 
     @model_validator(mode="after")
-    def _there_are_pairs(self) -> "RetrievalSettings":
+    def _check_pairs(self) -> "RetrievalSettings":
         if not self.pairs or len(set(self.pairs)) != len(self.pairs):
             raise Refused(
                 f"retrieval.pairs must name at least one source, each once; got {list(self.pairs)}",
@@ -50,14 +52,14 @@ class RetrievalSettings(Settings):
             fewest, most = getattr(self, name)
             if fewest > most:
                 raise Refused(
-                    f"retrieval.{name} goes from the fewest tokens to the most; got "
+                    f"retrieval.{name} is a minimum and a maximum number of tokens; got "
                     f"{[fewest, most]}",
-                    f"Turn it round: {[most, fewest]}",
+                    f"Write it as {[most, fewest]}",
                 )
         return self
 
     @model_validator(mode="after")
-    def _negatives_are_asked_for(self) -> "RetrievalSettings":
+    def _check_hard_negatives(self) -> "RetrievalSettings":
         if self.hard_negatives > self.hard_from:
             raise Refused(
                 f"retrieval.hard_negatives = {self.hard_negatives} cannot be drawn from "

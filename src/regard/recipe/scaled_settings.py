@@ -1,26 +1,26 @@
-"""The small models beside a large one: ELECTRA's generator, a masked autoencoder's decoder.
+"""Scaled-down settings: ELECTRA's generator, the light decoder of a masked autoencoder.
 
-Both are the model's own settings, made narrower; torch is not needed to say how.
+Both are the model's own settings with a smaller width; computed without torch.
 """
 
 from regard.recipe.model import AttentionSettings, ModelSettings
 from regard.recipe.pretraining import PretrainingSettings
 
 
-def generator_of(settings: ModelSettings, pretraining: PretrainingSettings) -> ModelSettings:
-    """Return the generator's settings: a quarter of the width unless it is said."""
+def scale_generator(settings: ModelSettings, pretraining: PretrainingSettings) -> ModelSettings:
+    """Return the generator's settings: a quarter of the width by default."""
     quarter = max(2, settings.width // 8 * 2)
-    return narrower(settings, pretraining.generator_width or quarter)
+    return scale_width(settings, pretraining.generator_width or quarter)
 
 
-def light_decoder_of(settings: ModelSettings, pretraining: PretrainingSettings) -> ModelSettings:
-    """Return the light decoder's settings: half of the width unless it is said."""
+def scale_light_decoder(settings: ModelSettings, pretraining: PretrainingSettings) -> ModelSettings:
+    """Return the light decoder's settings: half of the width by default."""
     half = max(2, settings.width // 4 * 2)
-    return narrower(settings, pretraining.decoder_width or half)
+    return scale_width(settings, pretraining.decoder_width or half)
 
 
-def narrower(settings: ModelSettings, width: int) -> ModelSettings:
-    """Shrink a model to ``width``: heads of about the same size, but fewer."""
+def scale_width(settings: ModelSettings, width: int) -> ModelSettings:
+    """Scale a model to ``width`` with fewer heads of about the same size."""
     changes: dict[str, object] = {
         "width": width,
         "feed_forward": max(1, settings.feed_forward * width // settings.width),

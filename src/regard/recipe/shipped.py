@@ -1,4 +1,4 @@
-"""The recipes that come with regard, by name."""
+"""The shipped recipes, by name."""
 
 from pathlib import Path
 
@@ -6,23 +6,23 @@ _PACKAGED = Path(__file__).parent / "shipped"
 _SOURCE = Path(__file__).parents[3]
 
 
-def folder() -> Path:
-    """Return where the shipped recipes are: in the source tree, or where a wheel has put them."""
+def find_folder() -> Path:
+    """Return the folder of the shipped recipes: in the source tree, or inside the wheel."""
     at_home = (_SOURCE / "pyproject.toml").is_file() and (_SOURCE / "recipes").is_dir()
     return _SOURCE / "recipes" if at_home else _PACKAGED
 
 
-def shipped() -> dict[str, Path]:
+def list_shipped() -> dict[str, Path]:
     """Return the file of every shipped recipe."""
-    return {path.stem: path for path in sorted(folder().glob("*.toml"))}
+    return {path.stem: path for path in sorted(find_folder().glob("*.toml"))}
 
 
 def is_shipped(path: Path) -> bool:
     """Tell whether a file is one of the shipped recipes."""
-    return path.resolve().parent == folder().resolve()
+    return path.resolve().parent == find_folder().resolve()
 
 
-def about(path: Path) -> str:
-    """Return the first comment of a recipe: what it is for, in a line."""
+def read_summary(path: Path) -> str:
+    """Return the first comment of a recipe, its one-line summary."""
     first = path.read_text(encoding="utf-8").partition("\n")[0]
     return first.lstrip("# ").strip() if first.startswith("#") else ""

@@ -1,4 +1,4 @@
-"""``[model.start]``: where the parameters begin."""
+"""``[model.start]``: initialisation and transfer learning."""
 
 from typing import Annotated, Literal
 
@@ -8,33 +8,37 @@ from regard.recipe.settings import Refused, Settings
 
 
 class StartSettings(Settings):
-    """Where the parameters begin."""
+    """Initialisation and transfer learning."""
 
     run: str | None = None
-    """Folder of the run whose body and tokenizer are carried over; leave out to begin at random."""
+    """Folder of a run whose body and tokenizer are transferred; leave out for random
+    initialisation."""
     carry: Literal["body", "embedding"] = "body"
-    """What is carried over from that run: the whole body, or its table of tokens alone."""
+    """What is transferred: the whole body, or the token embeddings only."""
     freeze: bool = False
-    """Whether what was carried over stays as it is, so that only the new parts learn."""
+    """Whether the transferred parameters are frozen, so that only the new ones are trained."""
     unfreeze_after: NonNegativeFloat | None = None
-    """``freeze``: epochs after which the carried parts learn too; leave out for never."""
+    """``freeze``: number of epochs after which the transferred parameters are unfrozen; leave out
+    for never."""
     layer_decay: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
-    """Share of the rate at which each carried layer learns, of that of the layer above it."""
+    """Layer-wise learning-rate decay: factor of the learning rate from each transferred layer to
+    the one below it."""
     imported: str | None = None
-    """Folder that `regard import` took the parameters from; only that verb writes this."""
+    """Folder that `regard import` took the parameters from; written by that command only."""
     lexicon: bool = False
-    """Translation: begin with a word-for-word lexicon, learned from the pairs in seconds."""
+    """Translation: initialise the embeddings with a word-for-word lexicon, learned from the pairs
+    in seconds."""
 
     @model_validator(mode="after")
-    def _what_is_frozen_was_carried(self) -> "StartSettings":
+    def _check_one_initialisation(self) -> "StartSettings":
         if self.run is not None and self.imported is not None:
             raise Refused(
-                "model.start.imported and model.start.run both say where the parameters begin",
+                "model.start.imported and model.start.run both set the initial parameters",
                 "Take imported out: `regard import` alone writes it",
             )
         if self.run is not None and self.lexicon:
             raise Refused(
-                "model.start.lexicon and model.start.run both say where the table of tokens begins",
+                "model.start.lexicon and model.start.run both initialise the embeddings",
                 "Set lexicon to false, or take run out",
             )
         return self

@@ -1,4 +1,4 @@
-"""``[text]``: how strings become ids."""
+"""``[text]``: the tokenizer and the length of texts."""
 
 from typing import Annotated, Literal
 
@@ -8,31 +8,31 @@ from regard.recipe.settings import Refused, Settings
 
 
 class TextSettings(Settings):
-    """How strings become ids."""
+    """The tokenizer and the length of texts."""
 
     tokenizer: Literal["bpe", "wordpiece", "unigram", "characters", "words", "bert"] = "bpe"
-    """What a token is: a learned piece of a word (three ways), a character or a whole word; or
-    what it is to a BERT that `regard import` took over."""
+    """Subwords (BPE, WordPiece or unigram), characters or words; ``bert`` for the tokenizer of a
+    BERT that `regard import` converted."""
     vocabulary: PositiveInt = 4000
-    """The most tokens there may be; characters and words may need fewer."""
+    """Vocabulary size: the maximum number of tokens; characters and words may need fewer."""
     lowercase: bool = False
-    """Whether capitals are folded away; a cased score then suffers."""
+    """Whether text is lowercased; case-sensitive scores then suffer."""
     dropout: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
-    """BPE-dropout: the share of merges skipped at random while training, so pieces vary."""
+    """BPE-dropout: share of the merges skipped at random in training (subword regularization)."""
     sample_bytes: PositiveInt = 50_000_000
-    """The most text the tokenizer is trained on, drawn evenly from the whole."""
+    """Maximum amount of text, sampled evenly, that the tokenizer is trained on."""
     max_length: PositiveInt = 256
-    """The most tokens one text may have, or the length of a language model's windows."""
+    """Maximum number of tokens of a text, or the context window of a language model."""
     overlong: Literal["leave-out", "head", "head-tail", "windows"] = "leave-out"
-    """What is done with a longer text in training: it is left out and counted; for labelled texts
-    and documents to be summarized also: keep its beginning, or its beginning and end; for labelled
-    texts also a part of it drawn anew each time."""
+    """Truncation of longer texts in training: leave them out and count them; for labelled texts and
+    documents to be summarized also keep the head, or head and tail; for labelled texts also sample
+    a random window each time."""
 
     @model_validator(mode="after")
-    def _dropout_drops_merges(self) -> "TextSettings":
+    def _check_dropout_is_bpe(self) -> "TextSettings":
         if self.dropout and self.tokenizer != "bpe":
             raise Refused(
-                f"text.dropout = {self.dropout} skips merges of BPE, but text.tokenizer is "
+                f"text.dropout = {self.dropout} is BPE-dropout, but text.tokenizer is "
                 f'"{self.tokenizer}"',
                 'Set text.tokenizer to "bpe", or text.dropout to 0',
             )

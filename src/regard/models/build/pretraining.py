@@ -12,7 +12,7 @@ from regard.models.parameters import draw_parameters
 from regard.models.replaced_tokens import ReplacedHead, ReplacedTokens
 from regard.recipe.model import ModelSettings
 from regard.recipe.pretraining import PretrainingSettings
-from regard.recipe.scaled_settings import generator_of, light_decoder_of
+from regard.recipe.scaled_settings import scale_generator, scale_light_decoder
 
 
 def pretraining_model(
@@ -40,7 +40,7 @@ def replaced_tokens(
     settings: ModelSettings, tokens: int, pretraining: PretrainingSettings
 ) -> ReplacedTokens:
     """Build a generator, and a body that tells its words from the writer's."""
-    generator = bert(generator_of(settings, pretraining), tokens, pairs=False)
+    generator = bert(scale_generator(settings, pretraining), tokens, pairs=False)
     trunk, head = body(settings, tokens, looks_ahead=True), ReplacedHead(settings.width)
     pair_head = None if pretraining.pairs == "none" else _pair_head(settings)
     fresh = nn.ModuleList([trunk, head] if pair_head is None else [trunk, head, pair_head])
@@ -53,7 +53,7 @@ def masked_autoencoder(
 ) -> MaskedAutoencoder:
     """Build an encoder and a light decoder whose positions are of the same kind."""
     trunk = body(settings, tokens, looks_ahead=True)
-    light = light_decoder_of(settings, pretraining)
+    light = scale_light_decoder(settings, pretraining)
     decoder = LightDecoder(
         settings.width,
         light.width,

@@ -5,7 +5,7 @@ from regard.ledger.entry import Ledger, Seq, rename_part
 from regard.ledger.heads import light_decoder, pair_head, replaced_head, token_head
 from regard.ledger.load import Facts, Load
 from regard.recipe.recipe import Recipe
-from regard.recipe.scaled_settings import generator_of, light_decoder_of
+from regard.recipe.scaled_settings import scale_generator, scale_light_decoder
 from regard.tasks.cost import Cost, rows_of_shard
 from regard.tasks.labelling.cost import labels
 
@@ -16,7 +16,7 @@ def masked_words(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
     pairs = pair_head(model, load.seq) if settings.pairs != "none" else []
     whole = facts._replace(output_vocabulary=facts.vocabulary)
     if settings.objective == "replaced":
-        small = generator_of(model, settings)
+        small = scale_generator(model, settings)
         generator = [
             *body(small, whole, load.seq, causal=False),
             *token_head(recipe, small, whole, load.targets, generates=True),
@@ -25,7 +25,7 @@ def masked_words(recipe: Recipe, facts: Facts, load: Load) -> Ledger:
         head = replaced_head(model, load.seq)
         return [*rename_part(generator, "generator", body=False), *trunk, *head, *pairs]
     if settings.objective == "autoencoder":
-        light = light_decoder_of(model, settings)
+        light = scale_light_decoder(model, settings)
         visible = Seq(load.rows, load.visible)
         decoder = light_decoder(model, light, visible, load.seq)
         trunk = body(model, whole, visible, causal=False)

@@ -1,7 +1,7 @@
-"""How a finished run answers may be said anew; all else about it is settled.
+"""Override [decoding] of a finished run; all other settings are fixed by training.
 
-The table [decoding] alone is read after training, so that it alone can be changed: whether tokens
-are drawn or searched for, how long an answer may be, who has a say beside a classifier's network.
+Only [decoding] is used after training: search or sampling, the length of answers, the weight of a
+classifier's baseline.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,24 +16,24 @@ from regard.recipe.tasks import find_idle
 from regard.recipe.validation_errors import Origin
 
 
-def asked_for(overrides: Iterable[str]) -> dict[str, Any]:
-    """Read ``decoding.a=b``, as ``--set`` has it, into settings by name."""
+def parse_overrides(overrides: Iterable[str]) -> dict[str, Any]:
+    """Parse ``--set decoding.a=b`` into settings by name."""
     tables: dict[str, Any] = {}
     for override in overrides:
         tables = set_value(tables, override)
         path = override.partition("=")[0].strip()
         if not path.startswith("decoding."):
             raise UsageError(
-                f"of a trained model only how it answers can be set. Got --set {path}.",
-                "Set one of [decoding], as in --set decoding.max_length=50, or train another run.",
+                f"only [decoding] of a trained model can be set. Got --set {path}.",
+                "Set a field of [decoding], as in --set decoding.max_length=50, or train again.",
             )
     return tables.get("decoding", {})
 
 
-def answering(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
+def override_decoding(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
     """Return a run's recipe with other settings of [decoding].
 
-    Where the method changes, what belonged to the old one alone goes with it.
+    If the method changes, settings that only the old method uses are dropped.
     """
     if not changes:
         return recipe
@@ -43,7 +43,7 @@ def answering(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
         if owner != method:
             kept = {name: value for name, value in kept.items() if name not in names}
     tables = {**recipe.model_dump(), "decoding": {**kept, **changes}}
-    made = make(tables, Origin("how to answer"), context={MAY_BE_IDLE: True})
+    made = make(tables, Origin("decoding"), context={MAY_BE_IDLE: True})
     for idle in find_idle(made):
         if idle.path.removeprefix("decoding.") in changes:
             raise RecipeError(
