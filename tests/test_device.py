@@ -85,4 +85,4 @@ def test_a_recipe_that_asks_for_no_device_is_refused_with_the_choices(table, dev
         recipe(table, device)
     assert f'{table}.device must be "auto", "cpu", "cuda"' in refused.value.problem
     assert refused.value.problem.endswith(f'got "{device}"')
-    assert refused.value.remedy.startswith(f"{table}.device: Where ")
+    assert refused.value.remedy.startswith(f"{table}.device: Device ")

@@ -114,7 +114,7 @@ def test_a_task_without_an_account_says_so_before_it_reads(capsys, tmp_path):
     sets = [word for one in [*files, "data.labelled=[]"] for word in ("--set", one)]
     assert main(["account", "reviews-vectors", *sets]) == 2
     problem, remedy = capsys.readouterr().err.splitlines()
-    assert "not written yet" in problem and "classification" in remedy
+    assert "no account yet" in problem and "classification" in remedy
 
 
 def test_nothing_is_overwritten(capsys, tmp_path):

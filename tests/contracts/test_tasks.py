@@ -16,7 +16,7 @@ import torch
 from torch.testing import assert_close
 
 from regard.account.facts import facts_of, load_of
-from regard.account.observed import observed
+from regard.account.observed import facts_of_model
 from regard.account.parameters import parameters
 from regard.account.plan import ledger_of
 from regard.data.batch import Batch, Padded
@@ -348,10 +348,10 @@ def test_a_load_has_the_shapes_of_its_batch(kind, stage):
         shapes = {Seq(rows, n - following) for rows, n in (f.ids.shape for f in batch.fields)}
         found = prepared.task.load(batch)
         assert found.seq in shapes
-        assert not found.written or Seq(found.rows, found.written) in shapes
-        assert found.asking == Seq(0, 0) or found.asking in shapes
-        assert found.asked <= found.rows * max(found.length, found.written)
-        assert found.kept <= found.length
+        assert not found.target_length or Seq(found.rows, found.target_length) in shapes
+        assert found.queries == Seq(0, 0) or found.queries in shapes
+        assert found.targets <= found.rows * max(found.length, found.target_length)
+        assert found.visible <= found.length
 
 
 @every_task
@@ -362,7 +362,7 @@ def test_the_account_counts_the_models_parameters_or_refuses(kind, stage):
         with pytest.raises(UsageError, match=kind):
             ledger_of(task.recipe, facts_of(task.recipe), load_of(task.recipe))
         return
-    facts = observed(model, task.tokenizer.size)
+    facts = facts_of_model(model, task.tokenizer.size)
     total = sum(parameter.numel() for parameter in model.parameters())
     assert parameters(task.recipe, facts).total == total
     assert ledger_of(task.recipe, facts, task.load(batches(prepared)[0]))

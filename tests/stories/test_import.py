@@ -153,7 +153,7 @@ def test_wrong_turns_are_refused_in_two_lines(fresh, refused):
     encoder, run = str(fresh / "encoder"), str(fresh / "new")
     refused(2, ["import", encoder, str(fresh / "imported")], "must be new", "Name another folder")
     refused(2, ["import", str(fresh / "nowhere"), run], "is not a folder", "config.json")
-    refused(2, ["import", encoder, run, "--task", "translation"], "retrieval or masked-pretraining")
+    refused(2, ["import", encoder, run, "--task", "translation"], "masked-pretraining or retrieval")
     refused(2, ["compare", str(fresh / "imported"), str(fresh / "imported")], "it has no scores")
     (fresh / "encoder" / "config.json").write_text("{")
     refused(1, ["import", encoder, run], "config.json cannot be read", "Get this file again")

@@ -127,9 +127,11 @@ def test_a_run_can_be_asked_to_answer_otherwise(home, said):
 
 def test_answering_otherwise_is_refused_in_two_lines(home, refused):
     call = ["predict", str(home / "run"), "The cat", "--set"]
-    refused(2, [*call, "model.width=3"], "only how it answers", "decoding.max_length=50")
+    refused(
+        2, [*call, "model.width=3"], "only [decoding] of a trained model", "decoding.max_length=50"
+    )
     refused(2, [*call, "decoding.temprature=0.5"], "temprature is unknown", "decoding.temperature?")
-    refused(2, [*call, "decoding.top_p=2"], "how to answer: decoding.top_p must be", "got 2")
+    refused(2, [*call, "decoding.top_p=2"], "decoding: decoding.top_p must be", "got 2")
     refused(2, [*call, "decoding.neighbours=2"], "decoding.neighbours was removed", "Take")
     both = [*call, "decoding.method=greedy", "--set", "decoding.temperature=0.5"]
     refused(2, both, "has no effect", '"greedy"')

@@ -380,7 +380,7 @@ def test_a_body_is_carried_from_pretraining_and_a_stopped_run_goes_on(
 @pytest.mark.parametrize(
     ("setting", "word"),
     [
-        ("retrieval.query_length=[9,3]", "fewest"),
+        ("retrieval.query_length=[9,3]", "minimum"),
         ("retrieval.pairs=[]", "at least one"),
         ("retrieval.hard_from=7", "no effect"),
         ("task=classification", "no effect"),
