@@ -82,7 +82,7 @@ class Run:
         self.task: Task[Any] = make_task(self.recipe, self.tokenizer)
         if BASELINE in self.facts["files"]:
             _verify(folder, BASELINE, self.facts["files"])
-            self.task.put_baseline(load_file(folder / BASELINE))
+            self.task.load_baseline(load_file(folder / BASELINE))
 
     @cached_property
     def model(self) -> nn.Module:
@@ -129,13 +129,13 @@ class Run:
         }
 
     @property
-    def measured(self) -> dict[str, Any]:
-        """Scores and samples on the split that was measured last."""
+    def evaluation(self) -> dict[str, Any]:
+        """Scores and samples on the split that was evaluated last."""
         return self.metrics[self.split]
 
     @property
     def split(self) -> str:
-        """The split that was measured last; an imported run has none."""
+        """The split that was evaluated last; an imported run has none."""
         if "imported" in self.metrics:
             problem = f"{self.folder} was imported, not trained: it has no scores."
             raise UsageError(problem, "Evaluate it: regard evaluate RUN --data FILE.")

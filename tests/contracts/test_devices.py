@@ -100,11 +100,11 @@ def test_a_task_learns_and_answers_there(task, sets, stage, other_device):
         assert stepper.take(state, step).finite
     assert {w.device for w in (*state.parameters.values(), *state.ema.values())} == {other_device}
     task, model, examples = prepared.task, state.model, list(prepared.source())[:3]
-    task.end(model)
-    task.put_baseline(task.learn_baseline(prepared.source))
+    task.finish_model(model)
+    task.load_baseline(task.fit_baseline(prepared.source))
     assert task.measure(model, examples, quick=False).metrics
     asked = [ASKED.get(task.recipe.task, "{}").format(*example) for example in examples]
-    assert len(task.answer(model, asked, cut=True)) == len(examples)
+    assert len(task.answer(model, asked, truncate=True)) == len(examples)
     assert device_of(model) == other_device
 
 

@@ -117,8 +117,8 @@ def answering(stage):
     def ready(kind):
         prepared, _, state = stage(kind)
         task, examples = prepared.task, list(prepared.source())[:5]
-        task.end(state.model)
-        task.put_baseline(task.learn_baseline(prepared.source))
+        task.finish_model(state.model)
+        task.load_baseline(task.fit_baseline(prepared.source))
         state.model.eval()
         texts = [ask(kind, example) for example in examples]
         return prepared, state.model, examples, texts
@@ -273,11 +273,11 @@ def test_scores_have_the_metric_and_a_baseline(kind, quick, answering):
 @every_task
 def test_every_text_has_an_answer_of_its_own(kind, answering):
     prepared, model, _, texts = answering(kind)
-    together = prepared.task.answer(model, texts, cut=True)
+    together = prepared.task.answer(model, texts, truncate=True)
     assert len(together) == len(texts)
     assert len({(one.text, one.log_probability, one.vector) for one in together}) > 1
     for text, found in zip(texts, together, strict=True):
-        (alone,) = prepared.task.answer(model, [text], cut=True)
+        (alone,) = prepared.task.answer(model, [text], truncate=True)
         assert (alone.text, alone.truncated) == (found.text, found.truncated)
         assert alone.log_probability == pytest.approx(found.log_probability, rel=1e-4, abs=1e-5)
         assert alone.vector == pytest.approx(found.vector, abs=1e-5)
@@ -288,7 +288,7 @@ def test_every_text_has_an_answer_of_its_own(kind, answering):
 def test_what_asks_nothing_is_answered_by_nothing(kind, answering):
     prepared, model, _, texts = answering(kind)
     asked = [texts[0], BLANK.get(kind, "  "), texts[1]]
-    first, blank, last = prepared.task.answer(model, asked, cut=True)
+    first, blank, last = prepared.task.answer(model, asked, truncate=True)
     assert blank.text == ""
     assert not any(blank.vector)
     assert not blank.probabilities
@@ -329,7 +329,7 @@ def test_a_question_that_the_task_does_not_know_is_refused(kind, answering):
     wrong = [
         ({"target": texts[0]}, task.writes_target),
         ({"label": "a"}, task.has_labels),
-        ({"go_on": True}, task.continues_text),
+        ({"continue_text": True}, task.continues_text),
     ]
     for named, known in wrong:
         if not known:
@@ -376,11 +376,11 @@ def test_what_was_saved_answers_the_same(kind, answering):
     prepared, model, examples, texts = answering(kind)
     task = prepared.task
     other = make_task(task.recipe, task.tokenizer)
-    other.put_baseline(task.learn_baseline(prepared.source))
+    other.load_baseline(task.fit_baseline(prepared.source))
     torch.manual_seed(17)
     fresh = other.build()
     put_parameters(fresh, parameters_of(model))
-    assert other.answer(fresh, texts, cut=True) == task.answer(model, texts, cut=True)
+    assert other.answer(fresh, texts, truncate=True) == task.answer(model, texts, truncate=True)
     found, wanted = (
         learned.measure(of, examples, quick=False).as_json()
         for learned, of in ((other, fresh), (task, model))

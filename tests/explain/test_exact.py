@@ -72,7 +72,7 @@ def test_the_weights_are_those_of_the_equation(explained, kind):
 
 def test_listening_changes_no_answer_and_leaves_nothing_behind(explained):
     run = explained("label")
-    batch = run.task.asked(TEXT)
+    batch = run.task.encode_text(TEXT)
     with torch.inference_mode():
         before = run.task.states(run.model, batch)
         trace_all(run, TEXT)
@@ -111,11 +111,11 @@ def test_the_hypothesis_that_won_the_beam_is_the_one_traced_and_scores_the_same(
 def test_a_language_model_goes_on_and_what_it_wrote_is_traced(explained):
     run = explained("language")
     written = run.task.answer(run.model, ["the book and"])[0]
-    trace = trace_all(run, "the book and", go_on=True).attention["self"]
+    trace = trace_all(run, "the book and", continue_text=True).attention["self"]
     assert list(trace.ids[-len(written.ids) :]) == list(written.ids)
     assert np.triu(trace.weights, k=1).max() < 1e-7
-    with pytest.raises(UsageError, match="only a language model goes on"):
-        trace_all(explained("label"), TEXT, go_on=True)
+    with pytest.raises(UsageError, match="--continue needs a language model"):
+        trace_all(explained("label"), TEXT, continue_text=True)
 
 
 def test_a_pool_that_looks_is_a_stack_of_its_own(explained):

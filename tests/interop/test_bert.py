@@ -73,7 +73,7 @@ def test_vectors_of_texts_are_theirs(checkpoints, tmp_path, pooling, changes):
         "max": states.masked_fill(mask == 0, -torch.inf).amax(dim=1),
     }[pooling]
     expected = torch.nn.functional.normalize(pooled, dim=-1)
-    asked = [run.task.states(run.model, run.task.asked(text))[0] for text in TEXTS]
+    asked = [run.task.states(run.model, run.task.encode_text(text))[0] for text in TEXTS]
     same(torch.stack(asked).detach(), expected)
     read = run.task.vectors(run.model, TEXTS).double()  # summed up in float32
     torch.testing.assert_close(read, expected, rtol=0, atol=1e-6)

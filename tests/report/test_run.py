@@ -117,10 +117,10 @@ def test_without_attention_there_is_a_report_but_nothing_to_explain(run_of):
 
 
 def test_only_a_sequence_to_sequence_task_takes_a_target(run_of):
-    with pytest.raises(UsageError, match="only a sequence-to-sequence task"):
+    with pytest.raises(UsageError, match="a target needs an encoder-decoder"):
         trace(run_of("classification"), "the book", "good")
 
 
 def test_a_text_longer_than_a_window_is_refused(run_of):
-    with pytest.raises(UsageError, match="at once"):
+    with pytest.raises(UsageError, match="must fit the model's input"):
         trace(run_of("language-modelling"), "the book " * 50)

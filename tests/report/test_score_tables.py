@@ -10,10 +10,10 @@ from regard.inference.predictor import Predictor
 from regard.report.card import model_card
 from regard.report.run import report_data
 from regard.run import Run
-from regard.tasks.task import Measured
+from regard.tasks.task import Evaluation
 
 FOLDER = Path(__file__).parents[1] / "keepsakes" / "0.1.0-a" / "classification"
-MEASURED = Measured(
+MEASURED = Evaluation(
     metrics={"accuracy": 0.873, "loss": 0.41},
     baseline={"accuracy": 0.0},
     signature={"accuracy": "share of texts"},

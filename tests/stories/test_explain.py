@@ -200,8 +200,8 @@ def test_without_attention_other_attributions_work_and_maps_are_refused(
         ([TEXT, "--sinks", "drop"], ["keep, hide, renormalise", "'drop'"]),
         ([TEXT, "--output", "a.pdf"], [".html, .svg, .png", "a.pdf"]),
         ([TEXT, "--label", "meh"], ["'meh'", "pos"]),
-        ([TEXT, "--target", "x"], ["only a sequence-to-sequence task"]),
-        ([TEXT, "--continue"], ["only a language model"]),
+        ([TEXT, "--target", "x"], ["a target needs an encoder-decoder"]),
+        ([TEXT, "--continue"], ["--continue needs a language model"]),
         ([], ["Missing argument", "text"]),
     ],
 )
@@ -211,7 +211,7 @@ def test_wrong_calls_are_refused_in_two_lines(home, more, words, refused):
 
 def test_a_text_longer_than_the_positions_is_refused(home, refused):
     call = ["explain", str(home / "language"), "the film " * 40]
-    refused(2, call, "at once", "24", "part of the text")
+    refused(2, call, "model's input", "24", "Shorten the text")
 
 
 def test_half_a_surrogate_pair_is_refused(home, refused):

@@ -54,7 +54,7 @@ def model_of(task):
 
 def store_of(task, folder, examples):
     return Store.open_or_write(
-        folder, lambda: iter(examples), task.encode, key=task.encoded_by, longest=task.longest
+        folder, lambda: iter(examples), task.encode, key=task.encoding_key, longest=task.longest
     )
 
 
@@ -130,7 +130,7 @@ def test_balanced_labels_weigh_the_rare_ones_up(tmp_path):
     task = task_for(training={"class_weights": "balanced"})
     model = model_of(task)
     plain = [float(task.loss(model, task.pad(task.encode([one]))).smoothed) for one in TEXTS[:2]]
-    task.begin(model, store_of(task, tmp_path, examples))
+    task.prepare_model(model, store_of(task, tmp_path, examples))
     weighed = [float(task.loss(model, task.pad(task.encode([one]))).smoothed) for one in TEXTS[:2]]
     assert [w / p for w, p in zip(weighed, plain, strict=True)] == pytest.approx(
         [2, 2 / 3], rel=1e-5
@@ -206,7 +206,7 @@ def test_a_text_too_long_is_refused_unless_the_recipe_or_the_user_cuts_it():
     model = model_of(task)
     with pytest.raises(UsageError, match=r"25 tokens.*at most 11"):
         task.answer(model, [LONG])
-    assert task.answer(model, [LONG], cut=True)[0].truncated == 14
+    assert task.answer(model, [LONG], truncate=True)[0].truncated == 14
     for overlong, lost in (("head", 14), ("head-tail", 14), ("windows", 0)):
         other = task_for(text={"overlong": overlong})
         assert other.answer(model_of(other), [LONG])[0].truncated == lost
@@ -216,7 +216,7 @@ def test_the_baseline_stands_beside_the_model_and_may_speak_with_it():
     task = task_for()
     model = model_of(task)
     assert task.measure(model, TEXTS, quick=True).baseline == {}
-    task.put_baseline(task.learn_baseline(lambda: iter(TEXTS)))
+    task.load_baseline(task.fit_baseline(lambda: iter(TEXTS)))
     measured = task.measure(model, TEXTS, quick=False)
     assert measured.baseline["accuracy"] == 1.0
     assert (
@@ -226,11 +226,11 @@ def test_the_baseline_stands_beside_the_model_and_may_speak_with_it():
     right = [sample.score for sample in measured.samples]
     assert np.mean(right) == pytest.approx(measured.metrics["accuracy"])
     shared = task_for(decoding={"baseline_weight": 0.5})
-    shared.put_baseline(task.learn_baseline(lambda: iter(TEXTS)))
+    shared.load_baseline(task.fit_baseline(lambda: iter(TEXTS)))
     mixed = shared.measure(model, TEXTS, quick=False)
     assert mixed.metrics == measured.together
     only = task_for(decoding={"baseline_weight": 1.0})
-    only.put_baseline(task.learn_baseline(lambda: iter(TEXTS)))
+    only.load_baseline(task.fit_baseline(lambda: iter(TEXTS)))
     assert only.measure(model, TEXTS, quick=False).metrics == measured.baseline
     assert only.answer(model, ["so very bad"])[0].text == "bad"
 
@@ -238,7 +238,7 @@ def test_the_baseline_stands_beside_the_model_and_may_speak_with_it():
 def test_both_together_are_the_mean_of_their_log_probabilities():
     task = task_for()
     model = model_of(task)
-    task.put_baseline(task.learn_baseline(lambda: iter(TEXTS)))
+    task.load_baseline(task.fit_baseline(lambda: iter(TEXTS)))
     rows = [task.rows(tokens) for tokens in task._tokens([one[:1] for one in TEXTS])]
     mine = task._logits(model, rows).log_softmax(dim=1)
     theirs = task.ensemble.join(mine, [one[:1] for one in TEXTS]).bag.log_softmax(dim=1)
@@ -267,7 +267,7 @@ def test_single_texts_may_have_scores():
     examples = [(f"{'very ' * (n % 4)}good", str(n % 4)) for n in range(30)]
     task = task_for(examples, data={"scores": True})
     assert task.recipe.data.score_range == (0.0, 3.0) and task.metric == "spearman"
-    task.put_baseline(task.learn_baseline(lambda: iter(examples)))
+    task.load_baseline(task.fit_baseline(lambda: iter(examples)))
     measured = task.measure(model_of(task), examples, quick=False)
     assert measured.baseline["spearman"] > 0.95
     assert all(sample.score is None for sample in measured.samples)

@@ -58,7 +58,7 @@ def ready(tmp_path):
     store = Store.open_or_write(tmp_path / "store", source, task.encode, key=("d",), longest=None)
     torch.manual_seed(0)
     model = task.build().double()
-    task.begin(model, store)
+    task.prepare_model(model, store)
     return task, model, store, [text for (text,) in source()]
 
 

@@ -71,7 +71,7 @@ def made_ready(tmp_path, **changes):
     store = Store.open_or_write(tmp_path / "store", source, task.encode, key=("d",), longest=None)
     torch.manual_seed(0)
     model = task.build().double()
-    task.begin(model, store)
+    task.prepare_model(model, store)
     return task, model, store
 
 
@@ -175,7 +175,7 @@ def test_what_is_kept_has_directions_without_what_they_share(ready):
         for table in model.tables:
             table.normal_()
     before = torch.nn.functional.normalize(torch.cat(model.tables), dim=1).detach()
-    task.end(model)
+    task.finish_model(model)
     assert model.documents is None
     assert "documents" not in dict(model.named_parameters())
     shares = torch.from_numpy(task.runs.drawn).double()

@@ -89,12 +89,12 @@ def test_a_row_is_a_document(tokenizer):
     task = make_task(han(words=3), tokenizer)
     ((label,), row) = task.encode([(TEXT, "b")])[0]
     assert label == 1 and row[0] == CLS and row[-1] == SEP and len(row) <= 40
-    assert task.encoded_by != make_task(recipe(), tokenizer).encoded_by
-    assert task.encoded_by != make_task(han(words=4), tokenizer).encoded_by
+    assert task.encoding_key != make_task(recipe(), tokenizer).encoding_key
+    assert task.encoding_key != make_task(han(words=4), tokenizer).encoding_key
 
 
 def test_the_store_of_whole_texts_keeps_its_name(tokenizer):
-    assert make_task(recipe(), tokenizer).encoded_by[-2:] == ("head-tail", "40")
+    assert make_task(recipe(), tokenizer).encoding_key[-2:] == ("head-tail", "40")
 
 
 @pytest.mark.parametrize("kind", ["none", "frobenius", "off-diagonal", "kl"])
@@ -123,7 +123,7 @@ def test_the_penalty_counts_in_training_only(tokenizer, kind):
 def test_a_document_of_one_sentence_of_ten_thousand_words_is_cut(tokenizer):
     task = make_task(han(), tokenizer)
     model = task.build()
-    (answer,) = task.answer(model, ["soup " * 10_000], cut=True)
+    (answer,) = task.answer(model, ["soup " * 10_000], truncate=True)
     assert answer.truncated > 9_900 and answer.text in "ab"
 
 

@@ -62,7 +62,7 @@ def ready(tmp_path):
         model = task.build()
         for table in [] if model.body.reading.ngrams is None else model.body.reading.ngrams.tables:
             torch.nn.init.normal_(table, std=0.3)
-        task.begin(model, store)
+        task.prepare_model(model, store)
         return task, model.double().eval(), store
 
     return made
@@ -273,8 +273,8 @@ def test_learned_positions_go_on_beyond_their_table(ready):
 
 def test_the_baseline_stands_beside_and_both_together(ready):
     task, model, _ = ready()
-    learned = task.learn_baseline(lambda: iter([(TEXT[:400],)]))
-    task.put_baseline(learned)
+    learned = task.fit_baseline(lambda: iter([(TEXT[:400],)]))
+    task.load_baseline(learned)
     measured = task.measure(model, [(TEXT[400:],)], quick=False)
     assert set(measured.baseline) == set(measured.metrics) == set(measured.together)
     assert measured.baseline["loss"] < 0.7 < measured.metrics["loss"]

@@ -65,7 +65,7 @@ def made(tokenizer, **changes):
 
 def batch_of(task, tmp_path, key=(1, 2), progress=0.0):
     store = Store.open_or_write(
-        tmp_path, documents, task.encode, key=("t", *task.encoded_by), longest=task.longest
+        tmp_path, documents, task.encode, key=("t", *task.encoding_key), longest=task.longest
     )
     return task.batch(store, task.stream(store)[0], key, progress=progress)
 
@@ -110,8 +110,8 @@ def test_targets_are_what_was_written_and_never_special(tokenizer, tmp_path):
     flat = store.flat(0).astype(np.int64)
     for row, begin in zip(rows.original.tolist(), begins, strict=True):
         assert row == [special.CLS, *flat[begin : begin + 30].tolist(), special.SEP]
-    assert int(rows.targets[rows.asked].min()) >= len(special.SPECIAL)
-    assert rows.asked.any(dim=1).all()
+    assert int(rows.targets[rows.has_target].min()) >= len(special.SPECIAL)
+    assert rows.has_target.any(dim=1).all()
 
 
 def test_the_share_of_masks_moves_along_a_line(tokenizer, tmp_path):
@@ -123,7 +123,7 @@ def test_the_share_of_masks_moves_along_a_line(tokenizer, tmp_path):
     for progress, share in ((0.0, 0.6), (0.5, 0.4), (1.0, 0.2)):
         rows = rows_of(batch_of(task, tmp_path, progress=progress))
         free = rows.original >= len(special.SPECIAL)
-        assert abs(float(rows.asked.sum() / free.sum()) - share) < 0.01
+        assert abs(float(rows.has_target.sum() / free.sum()) - share) < 0.01
 
 
 def test_the_masked_loss_is_the_mean_over_masked_places_and_logits_are_made_there_only(
@@ -135,9 +135,9 @@ def test_the_masked_loss_is_the_mean_over_masked_places_and_logits_are_made_ther
     asked = []
     model.head.transform.register_forward_pre_hook(lambda _, inputs: asked.append(len(inputs[0])))
     lost = task.loss(model, batch)
-    assert asked == [int(rows.asked.sum())]
+    assert asked == [int(rows.has_target.sum())]
     logits = model.head(task.states(model, batch))
-    mean = torch.nn.functional.cross_entropy(logits[rows.asked], rows.targets[rows.asked])
+    mean = torch.nn.functional.cross_entropy(logits[rows.has_target], rows.targets[rows.has_target])
     expected = pytest.approx(float(mean.detach()))
     assert lost.plain / lost.tokens == expected
     assert float(lost.smoothed.detach()) / lost.tokens == expected
@@ -148,16 +148,16 @@ def test_the_replaced_loss_weighs_every_token_fifty_times_the_generators(tokeniz
     batch = batch_of(task, tmp_path)
     rows = rows_of(batch)
     visible = torch.ones(1, 1, 1, rows.ids.shape[1], dtype=torch.bool)
-    proposing = model.generator(rows.ids, visible=visible)[rows.asked]
+    proposing = model.generator(rows.ids, visible=visible)[rows.has_target]
     generator = torch.nn.functional.cross_entropy(
-        model.generator.head(proposing), rows.targets[rows.asked]
+        model.generator.head(proposing), rows.targets[rows.has_target]
     )
     proposed = rows.original.masked_scatter(
-        rows.asked, model.propose(proposing, torch.Generator().manual_seed(rows.seed))
+        rows.has_target, model.propose(proposing, torch.Generator().manual_seed(rows.seed))
     )
     logits = model.head(model(proposed, visible=visible))
     replaced = (proposed != rows.original).double()
-    assert 0 < replaced.sum() <= rows.asked.sum()
+    assert 0 < replaced.sum() <= rows.has_target.sum()
     told = torch.nn.functional.binary_cross_entropy_with_logits(logits, replaced)
     expected = float((generator + REPLACED_WEIGHT * told).detach())
     lost = task.loss(model, batch)
@@ -185,7 +185,7 @@ def test_rows_of_the_hybrid_are_masked_or_read_forward_and_asked_for_what_follow
 @pytest.mark.parametrize("pretraining", OBJECTIVES, ids=str)
 def test_measuring_twice_gives_the_same_and_stands_beside_a_baseline(tokenizer, pretraining):
     task, model = made(tokenizer, pretraining=pretraining)
-    task.put_baseline(task.learn_baseline(documents))
+    task.load_baseline(task.fit_baseline(documents))
     held = list(documents(seed=8))
     one, same = (task.measure(model, held, quick=False) for _ in range(2))
     assert one.metrics == same.metrics
@@ -198,7 +198,7 @@ def test_measuring_twice_gives_the_same_and_stands_beside_a_baseline(tokenizer, 
 
 def test_the_baseline_guesses_the_most_frequent_token(tokenizer):
     task, _ = made(tokenizer)
-    learned = task.learn_baseline(documents)["frequencies"]
+    learned = task.fit_baseline(documents)["frequencies"]
     counts = Counter(id for (ids,) in task.encode(list(documents())) for id in ids)
     assert int(learned.argmax()) == counts.most_common(1)[0][0]
     total = counts.total() + tokenizer.size
@@ -210,7 +210,7 @@ def test_the_baseline_guesses_the_most_frequent_token(tokenizer):
 )
 def test_the_shortcut_tells_topics_but_not_order(tokenizer, pairs, low, high):
     task, model = made(tokenizer, pretraining={"pairs": pairs})
-    task.put_baseline(task.learn_baseline(lambda: documents(400)))
+    task.load_baseline(task.fit_baseline(lambda: documents(400)))
     measured = task.measure(model, list(documents(200, seed=9)), quick=False)
     assert low < measured.baseline["pair_accuracy"] < high
 
@@ -249,9 +249,9 @@ def test_a_text_without_a_mask_or_too_long_is_refused_unless_it_may_be_cut(token
     long = "The [MASK] sees" + " the dog" * 40
     with pytest.raises(UsageError, match="fit the model's window"):
         task.answer(model, [long])
-    assert task.answer(model, [long], cut=True)[0].truncated > 0
+    assert task.answer(model, [long], truncate=True)[0].truncated > 0
     with pytest.raises(UsageError, match="fit"):
-        task.answer(model, ["the dog " * 40 + "[MASK]"], cut=True)
+        task.answer(model, ["the dog " * 40 + "[MASK]"], truncate=True)
 
 
 # ── words, and what a recipe may not ask for ─────────────────────────────────────────────────────

@@ -102,7 +102,7 @@ def test_scores_are_told_in_their_own_range():
     examples = [("bb cc dd", " ".join(WORDS[n : n + 3]), str(5 - n)) for n in range(5)] * 4
     task = task_for(examples, data={"scores": True})
     assert task.recipe.data.score_range == (1.0, 5.0)
-    task.put_baseline(task.learn_baseline(lambda: iter(examples)))
+    task.load_baseline(task.fit_baseline(lambda: iter(examples)))
     measured = task.measure(model_of(task), examples, quick=False)
     assert measured.baseline["spearman"] > 0.95
     assert set(measured.metrics) == {"spearman", "pearson", "loss"}
@@ -112,7 +112,7 @@ def test_scores_are_told_in_their_own_range():
 
 def test_the_baseline_sees_what_the_texts_share():
     task = task_for()
-    task.put_baseline(task.learn_baseline(lambda: iter(PAIRS)))
+    task.load_baseline(task.fit_baseline(lambda: iter(PAIRS)))
     measured = task.measure(model_of(task), PAIRS, quick=False)
     assert measured.baseline["accuracy"] == 1.0
     assert measured.details["labels"] == ["far", "near"]

@@ -73,7 +73,7 @@ def test_what_is_asked_is_cut_as_in_training_or_refused():
     model = model_of(task)
     with pytest.raises(UsageError, match="document must fit"):
         task.answer(model, [PAIRS[0][0]])
-    assert task.answer(model, [PAIRS[0][0]], cut=True)[0].truncated > 0
+    assert task.answer(model, [PAIRS[0][0]], truncate=True)[0].truncated > 0
     cuts = task_for()
     assert cuts.answer(model_of(cuts), [PAIRS[0][0]])[0].truncated > 0
 
@@ -186,7 +186,7 @@ def test_documents_with_gaps_are_made_anew_for_every_key(gaps, tmp_path):
     task = task_for("denoising", denoising={"gaps": gaps, "share": 0.4}, text={"max_length": 30})
     documents = [pair[:1] for pair in PAIRS]
     store = Store.open_or_write(
-        tmp_path, lambda: iter(documents), task.encode, key=task.encoded_by, longest=task.longest
+        tmp_path, lambda: iter(documents), task.encode, key=task.encoding_key, longest=task.longest
     )
     numbers = np.array([0, 1, 2])
     same = [task.batch(store, numbers, (1, 2)) for _ in range(2)]
@@ -214,7 +214,7 @@ def test_measuring_denoising_asks_the_same_each_time():
     documents = [pair[:1] for pair in PAIRS]
     first, again = (task.measure(model, documents, quick=True).metrics for _ in range(2))
     assert first == again and first["loss"] > 0
-    task.put_baseline(task.learn_baseline(lambda: iter(documents)))
+    task.load_baseline(task.fit_baseline(lambda: iter(documents)))
     whole = task.measure(model, documents, quick=False)
     assert whole.baseline["loss"] > 0 and "[MASK]" in whole.samples[0].asked
     with pytest.raises(UsageError, match="MASK"):

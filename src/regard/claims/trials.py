@@ -19,7 +19,7 @@ from regard.errors import RegardError
 from regard.inference.predictor import Predictor
 from regard.recipe.load import make
 from regard.run import CHECKPOINTS, SEAL, Run
-from regard.tasks.task import Measured
+from regard.tasks.task import Evaluation
 from regard.training.train import train
 from regard.training.watcher import Progress, SilentWatcher, Watcher
 
@@ -60,8 +60,8 @@ class PrefixedWatcher:
     def step(self, progress: Progress) -> None:
         self.watcher.step(progress)
 
-    def measured(self, progress: Progress, measured: Measured) -> None:
-        self.watcher.measured(progress, measured)
+    def receive_evaluation(self, progress: Progress, measured: Evaluation) -> None:
+        self.watcher.receive_evaluation(progress, measured)
 
 
 def cache_folder() -> Path:

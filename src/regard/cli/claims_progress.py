@@ -10,7 +10,7 @@ from regard.cli.screen import clean, console
 if TYPE_CHECKING:
     from regard.claims.claim import Claim
     from regard.claims.measuring import Outcome
-    from regard.tasks.task import Measured
+    from regard.tasks.task import Evaluation
     from regard.training.watcher import Progress
 
 
@@ -66,7 +66,7 @@ class ClaimsScreen:
             if not self.live:
                 self.console.print(f"{self.name}  {line(progress)}")
 
-    def measured(self, progress: "Progress", measured: "Measured") -> None: ...
+    def receive_evaluation(self, progress: "Progress", measured: "Evaluation") -> None: ...
 
     def _show(self, text: str) -> None:
         self.told = time.monotonic()

@@ -21,7 +21,7 @@ def explain(  # noqa: PLR0913, PLR0917 - one for each option
     label: Annotated[
         str | None, typer.Option(help="Classifier: explain this label, not the likeliest.")
     ] = None,
-    go_on: Annotated[
+    continue_text: Annotated[
         bool, typer.Option("--continue", help="Language model: go on with the text first.")
     ] = False,
     attribution: Annotated[
@@ -76,7 +76,7 @@ def explain(  # noqa: PLR0913, PLR0917 - one for each option
         sinks=sinks,
         pieces=pieces,
         label=label,
-        go_on=go_on,
+        continue_text=continue_text,
     )
     found = explain_run(Run(run), text, target, options)
     for file in sorted(output, key=lambda file: file.suffix != ".png"):  # a PNG may be refused

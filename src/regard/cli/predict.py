@@ -15,7 +15,7 @@ from regard.cli.screen import clean, print_json, print_text
 from regard.errors import UsageError
 
 if TYPE_CHECKING:
-    from regard.tasks.task import Answered
+    from regard.tasks.task import Prediction
 
 
 def predict(  # noqa: PLR0913, PLR0917 - one for each option
@@ -84,7 +84,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         print_text(f"{cut:,} tokens did not fit and were not read", to=sys.stderr)
 
 
-def _save(answers: "Iterator[Answered]", output: Path) -> None:
+def _save(answers: "Iterator[Prediction]", output: Path) -> None:
     """Write vectors as one array, a row per text."""
     import numpy as np
 
@@ -98,7 +98,7 @@ def _save(answers: "Iterator[Answered]", output: Path) -> None:
         np.save(file, np.stack(rows), allow_pickle=False)
 
 
-def _told(answer: "Answered") -> str:
+def _told(answer: "Prediction") -> str:
     """Return the answer; a label with its probability beside it; a vector as JSON has it."""
     if answer.vector:
         return json.dumps([round(number, 6) for number in answer.vector])
@@ -107,7 +107,7 @@ def _told(answer: "Answered") -> str:
     return f"{answer.text}\t{math.exp(answer.log_probability):.4f}"
 
 
-def _as_json(answer: "Answered") -> dict[str, Any]:
+def _as_json(answer: "Prediction") -> dict[str, Any]:
     """Return an answer as JSON has it: words, not ids, and nothing that does not apply."""
     plain = answer._field_defaults
     return {

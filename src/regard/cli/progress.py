@@ -15,7 +15,7 @@ from regard.tasks.scores import (
     is_better,
     tabulate_scores,
 )
-from regard.tasks.task import Measured
+from regard.tasks.task import Evaluation
 from regard.training.watcher import Progress
 
 PLAIN_EVERY = 30.0  # seconds between two lines when nobody sees them live
@@ -64,7 +64,7 @@ class TrainingScreen:
             self._told = time.monotonic()
             self.console.print(line(progress))
 
-    def measured(self, progress: Progress, measured: Measured) -> None:
+    def receive_evaluation(self, progress: Progress, measured: Evaluation) -> None:
         if self.quiet:
             return
         if not self._headed:
@@ -91,7 +91,7 @@ class TrainingScreen:
 
     def conclude(self, run: Run) -> None:
         """Print the scores of a finished run, and what to type next."""
-        summary, rows = run.summary, tabulate_scores(run.measured)
+        summary, rows = run.summary, tabulate_scores(run.evaluation)
         self.console.print()
         widest = max(8, *(len(row.metric) for row in rows))
         for row in rows:
@@ -101,7 +101,7 @@ class TrainingScreen:
             self.console.print(written + (f"    ({others})" if others else ""), style="bold")
         for signature in summary["signature"].values():
             self.console.print(f"{'':{widest}} {signature}", style="dim")
-        if alone := describe_alone(run.measured):
+        if alone := describe_alone(run.evaluation):
             self.console.print(alone)
         self.console.print(
             f"\n{summary['steps']:,} steps in {format_duration(summary['seconds'])}, "

@@ -35,7 +35,7 @@ class ExplainOptions:
     """Show the tokenizer's pieces instead of words."""
     label: str | None = None
     """Explain this label instead of the likeliest."""
-    go_on: bool = False
+    continue_text: bool = False
     """Let a language model go on with the text first."""
 
 
@@ -89,10 +89,12 @@ def explain(
 
 
 def _trace(run: Run, text: str, target: str | None, options: ExplainOptions) -> Traced:
-    plain = text.strip() and target is None and not options.go_on  # trace_all refuses the others
+    plain = (
+        text.strip() and target is None and not options.continue_text
+    )  # trace_all refuses the others
     if plain and run.recipe.model.documents.read == "sentences":
         return trace_levels(run, text)
-    return trace_all(run, text, target, go_on=options.go_on)
+    return trace_all(run, text, target, continue_text=options.continue_text)
 
 
 def _find_question(
@@ -105,7 +107,7 @@ def _find_question(
             text,
             target,
             label=options.label,
-            go_on=options.go_on,
+            continue_text=options.continue_text,
             pieces=options.pieces,
         )
     except UsageError:

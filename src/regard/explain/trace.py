@@ -120,13 +120,15 @@ def trace_translation(run: Run, source: str, target: str | None = None) -> Trace
     return trace(run, source, target)
 
 
-def trace_all(run: Run, text: str, target: str | None = None, *, go_on: bool = False) -> Traced:
+def trace_all(
+    run: Run, text: str, target: str | None = None, *, continue_text: bool = False
+) -> Traced:
     """Answer a text and record the attention of every stack.
 
-    ``target`` is taken as the answer of a translator instead of its own; ``go_on`` lets a language
-    model go on with the text and traces what it wrote as well.
+    ``target`` replaces the answer of an encoder-decoder; ``continue_text`` lets a language model
+    generate and traces the generated words as well.
     """
-    answer, batch = run.task.answer_batch(run.model, text, target, go_on=go_on)
+    answer, batch = run.task.answer_batch(run.model, text, target, continue_text=continue_text)
     attention = trace_batch(run, batch)
     return Traced(answer, {name: replace(t, answer=answer) for name, t in attention.items()})
 

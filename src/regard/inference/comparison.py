@@ -113,13 +113,13 @@ def compare(runs: Sequence[Run]) -> Comparison:
     """Group runs, and compare the groups."""
     _check_comparable(runs)
     groups = group_runs(runs)
-    first, rows = runs[0], tabulate_scores(runs[0].measured)
+    first, rows = runs[0], tabulate_scores(runs[0].evaluation)
     every = combinations(groups, 2)
     to_first = [pair for pair in every if len(groups) <= MOST_PAIRED or pair[0] is groups[0]]
     return Comparison(
         task=first.recipe.task,
         split=first.split,
-        examples=first.measured["count"],
+        examples=first.evaluation["count"],
         metrics=[row.metric for row in rows],
         groups=groups,
         baseline={row.metric: row.baseline for row in rows if row.baseline is not None},
@@ -139,7 +139,7 @@ def _check_comparable(runs: Sequence[Run]) -> None:
                 f"{run.folder} is {run.recipe.task}.",
                 "Compare runs of one task at a time.",
             )
-        here, there = (each.measured.get("data", "unknown") for each in (first, run))
+        here, there = (each.evaluation.get("data", "unknown") for each in (first, run))
         if here != there or here == "unknown":
             raise UsageError(
                 "runs are compared on the same test examples. "
@@ -155,7 +155,7 @@ def _pairs(one: Group, other: Group) -> list[Pair]:
     for metric in one.scores:
         if metric not in other.scores:
             continue
-        values = [[run.measured["metrics"][metric] for run in g.runs] for g in (one, other)]
+        values = [[run.evaluation["metrics"][metric] for run in g.runs] for g in (one, other)]
         pair = Pair(
             one.name,
             other.name,
@@ -191,9 +191,9 @@ def _example_scores(group: Group) -> dict[str, list[float]]:
     every, metrics = [], list(group.scores)
     for run in group.runs:
         scores = [answer["score"] for answer in run.answers]
-        if not scores or len(scores) != run.measured["count"] or None in scores:
+        if not scores or len(scores) != run.evaluation["count"] or None in scores:
             return {}
-        mean, said = float(np.mean(scores)), run.measured["metrics"]
+        mean, said = float(np.mean(scores)), run.evaluation["metrics"]
         metrics = [name for name in metrics if abs(said[name] - mean) < EQUAL]
         every.append(scores)
     means = np.mean(np.asarray(every, dtype=np.float64), axis=0).tolist()

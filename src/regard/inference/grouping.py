@@ -58,7 +58,7 @@ def _check_seeds(runs: list[Run]) -> None:
 
 
 def _group(name: str, runs: list[Run]) -> Group:
-    tables = [{row.metric: row for row in tabulate_scores(run.measured)} for run in runs]
+    tables = [{row.metric: row for row in tabulate_scores(run.evaluation)} for run in runs]
     return Group(
         name,
         sorted(runs, key=lambda run: run.recipe.seed),

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from regard.run import Run
 from regard.tasks.examples import examples, read_examples
-from regard.tasks.task import Answered, Measured
+from regard.tasks.task import Evaluation, Prediction
 
-ASKED_AT_ONCE = 512  # texts held in memory while a file is answered
+CHUNK = 512  # texts held in memory while a stream is answered
 
 
 class Predictor:
@@ -26,30 +26,30 @@ class Predictor:
     def __init__(self, run: Run) -> None:
         self.run = run
 
-    def predict(self, texts: str | Sequence[str], *, truncate: bool = False) -> list[Answered]:
+    def predict(self, texts: str | Sequence[str], *, truncate: bool = False) -> list[Prediction]:
         """Answer each text, in order; one too long is refused unless ``truncate``."""
-        asked = [texts] if isinstance(texts, str) else list(texts)
-        return self.run.task.answer(self.run.model, asked, cut=truncate)
+        batch = [texts] if isinstance(texts, str) else list(texts)
+        return self.run.task.answer(self.run.model, batch, truncate=truncate)
 
-    def predict_all(self, texts: Iterable[str], *, truncate: bool = False) -> Iterator[Answered]:
+    def predict_all(self, texts: Iterable[str], *, truncate: bool = False) -> Iterator[Prediction]:
         """Answer a stream of any length, a bounded number of texts at a time."""
         iterator = iter(texts)
-        while chunk := list(islice(iterator, ASKED_AT_ONCE)):
+        while chunk := list(islice(iterator, CHUNK)):
             yield from self.predict(chunk, truncate=truncate)
 
     def encode(self, texts: str | Sequence[str]) -> NDArray[np.float32]:
         """Give a vector for each text: a searcher's own, else the mean of the body's states."""
-        asked = [texts] if isinstance(texts, str) else list(texts)
+        batch = [texts] if isinstance(texts, str) else list(texts)
         task, model = self.run.task, self.run.model
-        found = task.vectors(model, asked)
+        found = task.vectors(model, batch)
         return found.numpy()
 
-    def encode_all(self, texts: Iterable[str]) -> Iterator[Answered]:
+    def encode_all(self, texts: Iterable[str]) -> Iterator[Prediction]:
         """Give the vectors of a stream of any length, a bounded number of texts at a time."""
         iterator = iter(texts)
-        while chunk := list(islice(iterator, ASKED_AT_ONCE)):
+        while chunk := list(islice(iterator, CHUNK)):
             for vector in self.encode(chunk).tolist():
-                yield Answered("", 0.0, 0, vector=tuple(vector))
+                yield Prediction("", 0.0, 0, vector=tuple(vector))
 
     def evaluate(
         self,
@@ -58,7 +58,7 @@ class Predictor:
         files: Sequence[str] = (),
         fields: Sequence[str] = (),
         most: int = 100_000,
-    ) -> Measured:
+    ) -> Evaluation:
         """Measure on a split of the recipe, or on other files, whose columns may be others."""
         recipe = self.run.recipe
         if fields:

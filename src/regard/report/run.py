@@ -73,7 +73,7 @@ def report_data(run: Run) -> ReportData:
             ("examples", f"{training['examples']:,}"),
             ("left out as too long", f"{training['overlong']:,}"),
             ("fingerprint", training["data"]),
-            *novelty_facts(run.measured.get("details", {})),
+            *novelty_facts(run.evaluation.get("details", {})),
         ],
         cost=run_facts(run),
         environment=[
@@ -101,7 +101,7 @@ def made_with(run: Run) -> list[tuple[str, str]]:
 def _summary(run: Run) -> str:
     """Say what was trained and how well it does; a score never stands alone."""
     training = run.metrics["training"]
-    rows = {row.metric: row for row in tabulate_scores(run.measured)}
+    rows = {row.metric: row for row in tabulate_scores(run.evaluation)}
     row = rows.get(run.task.metric) or next(iter(rows.values()))
     said = (
         f"A {run.recipe.task} model of {training['parameters']:,} parameters, trained on "
@@ -111,7 +111,7 @@ def _summary(run: Run) -> str:
     if row.baseline is not None:
         said += f"; {run.task.baseline} reaches {_figure(row.metric, row.baseline)}"
     began = describe_start(training["began"]) if "began" in training else ""
-    return " ".join(part for part in (f"{said}.", describe_alone(run.measured), began) if part)
+    return " ".join(part for part in (f"{said}.", describe_alone(run.evaluation), began) if part)
 
 
 def _figure(metric: str, score: float) -> str:
@@ -199,7 +199,7 @@ def _curve(name: str, lines: list[dict[str, Any]], values: list[float]) -> Curve
 
 
 def _confusion(run: Run) -> Confusion | None:
-    details = run.measured.get("details", {})
+    details = run.evaluation.get("details", {})
     counts = details.get("confusion")
     if isinstance(counts, dict):
         return Confusion(counts["labels"], counts["matrix"])
@@ -207,8 +207,8 @@ def _confusion(run: Run) -> Confusion | None:
 
 
 def _samples(run: Run) -> list[ReportSample]:
-    samples = run.measured["samples"]
-    details = run.measured.get("details", {})
+    samples = run.evaluation["samples"]
+    details = run.evaluation.get("details", {})
     copied = [[(word, share) for word, share in each] for each in details.get("copied_words", ())]
     return [
         ReportSample(

@@ -8,7 +8,7 @@ MOST = 8  # questions shown
 
 def searches_of(run: Run) -> Searches | None:
     """Gather what a searcher found on the split measured last; None for any other run."""
-    details = run.measured.get("details", {})
+    details = run.evaluation.get("details", {})
     if "searches" not in details:
         return None
     examples = [

@@ -38,7 +38,7 @@ class Inquiry(NamedTuple):
     """A written answer instead of the model's own."""
     label: str | None = None
     """Another label than the likeliest."""
-    go_on: bool = False
+    continue_text: bool = False
     """Explain what a language model writes next instead of the last word given."""
     pieces: bool = False
     """Score tokens instead of words."""

@@ -74,7 +74,7 @@ class ScoreRow(NamedTuple):
 
 
 def tabulate_scores(measured: Mapping[str, Any]) -> list[ScoreRow]:
-    """Make the table of a split's scores, as ``metrics.json`` and :class:`Measured` have them."""
+    """Make the table of a split's scores, as ``metrics.json`` and :class:`Evaluation` have them."""
     scores = dict(measured["metrics"])
     baseline, together = scores.pop("baseline"), scores.pop("together", {})
     alone = measured.get("details", {}).get("alone", {})

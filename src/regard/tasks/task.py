@@ -1,7 +1,7 @@
-"""The task: the one interface between training, inference and what an answer is.
+"""The task interface: everything that training and inference ask of a task.
 
-A task knows its fields, how texts become ids, what a batch loses, how a model answers and how its
-answers are measured. The loop knows none of it.
+A task defines the fields of an example, how texts are encoded, the loss of a batch, how a model
+predicts and how predictions are scored. Training and inference depend on nothing else.
 """
 
 from abc import ABC, abstractmethod
@@ -29,28 +29,27 @@ from regard.tasks.cost import Cost
 from regard.tasks.foreign import Adoption, ForeignEncoder
 from regard.tasks.losses import Loss
 from regard.tasks.question import AnsweredBatch, Inquiry, Question, TextAttention
-from regard.tasks.suggest.survey import Seen, survey
+from regard.tasks.suggest.survey import DataSurvey, survey
 from regard.text import special
 from regard.text.tokenizer import Tokenizer
 
 Texts = tuple[str, ...]
 Examples = Callable[[], Iterator[Texts]]
-"""Examples that can be read from the beginning as often as wanted; never all in memory."""
+"""Returns a new iterator over examples at each call; they are never all in memory."""
 
 
 class Sample(NamedTuple):
-    """One answer beside what was asked and what was expected."""
+    """A prediction with its input and the expected output."""
 
     asked: str
     expected: str
     answered: str
     score: float | None = None
-    """What this answer alone is worth, such as 1 where it is right; None if only all together are
-    worth something."""
+    """Score of this prediction, such as 1 if it is correct; None for a corpus-level metric."""
 
 
-class Measured(NamedTuple):
-    """What a model scores on a split, beside what a plain baseline scores there."""
+class Evaluation(NamedTuple):
+    """Scores of a model on a split, and of its baseline on the same examples."""
 
     metrics: dict[str, float]
     baseline: dict[str, float]
@@ -58,9 +57,9 @@ class Measured(NamedTuple):
     examples: int
     samples: list[Sample]
     together: dict[str, float] = {}  # noqa: RUF012 - never written to
-    """What model and baseline score when they answer together, where they can."""
+    """Scores of the ensemble of model and baseline, if the task has one."""
     details: dict[str, Any] = {}  # noqa: RUF012
-    """What one number cannot say, such as a confusion matrix; as JSON has it."""
+    """Further results as JSON, such as a confusion matrix."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the scores under the names that scripts rely on."""
@@ -73,46 +72,46 @@ class Measured(NamedTuple):
         }
 
 
-class Answered(NamedTuple):
-    """One answer to one text."""
+class Prediction(NamedTuple):
+    """The prediction for one text; which fields are set depends on the task."""
 
     text: str
     log_probability: float
     truncated: int
-    """Tokens of the question that did not fit and were not read."""
+    """Input tokens that were truncated."""
     probabilities: dict[str, float] = {}  # noqa: RUF012 - never written to
-    """By label, where the answer is one."""
+    """By label, for a classifier."""
     ids: tuple[int, ...] = ()
-    """The tokens of an answer that was written, without its ending: the search's own."""
+    """Generated tokens without the end token."""
     vector: tuple[float, ...] = ()
-    """What a text became, where the answer is no text."""
+    """The embedding of the text, for a task that encodes."""
     entities: tuple[dict[str, Any], ...] | None = None
     """Spans of the text with ``entity_group``, ``score``, ``word``, ``start`` and ``end``."""
 
 
 ModelT = TypeVar("ModelT", bound=nn.Module)
-"""The model that a task trains and asks."""
+"""The model that a task trains."""
 
 
 class Task(Cost, ABC, Generic[ModelT]):
-    """What an answer is.
+    """Fields, encoding, model, loss, predictions and metrics of one kind of problem.
 
     Args:
         recipe: The whole recipe.
-        tokenizer: Between texts and ids.
+        tokenizer: Converts texts to ids and back.
 
     """
 
     fields: int
     """How many fields an example has."""
     texts: int
-    """How many of them, from the first on, are text that the tokenizer learns from."""
+    """How many of them, from the first on, are texts that the tokenizer is trained on."""
     metric: str
-    """The metric that chooses the best model."""
+    """The metric that selects the best checkpoint."""
     baseline: str
-    """What the plain baseline is, in words that follow "the baseline is"."""
+    """Name of the baseline, as it follows "the baseline is"."""
     corpus_metric: ClassVar[bool] = False
-    """Whether the metric is of all answers together (BLEU), not a mean over examples."""
+    """Whether the metric is corpus-level (BLEU), not a mean over examples."""
     pruning_examples: ClassVar[int] = 400
     """How many examples each pruned model is measured on by ``regard heads``."""
 
@@ -121,27 +120,27 @@ class Task(Cost, ABC, Generic[ModelT]):
 
     @classmethod
     def complete(cls, recipe: Recipe, source: Examples) -> Recipe:
-        """Write into the recipe what only the training examples can say, such as the labels."""
+        """Add to the recipe what only the training examples determine, such as the labels."""
         return recipe
 
     @classmethod
-    def survey(cls, files: Sequence[str]) -> Seen:
-        """Count the examples in files that no recipe describes yet, and their words."""
+    def survey(cls, files: Sequence[str]) -> DataSurvey:
+        """Count the examples and words in files that no recipe describes yet."""
         return survey(files, expected=cls.fields)
 
     @classmethod
     def complete_without_data(cls, recipe: Recipe) -> Recipe:
-        """Fill in what only the data could say, where there is none to read."""
+        """Do the same with placeholders, to time steps without data."""
         return recipe
 
     @classmethod
     def synthetic_fields(cls, recipe: Recipe, number: int) -> Texts:
-        """Return what may stand behind the texts of the example of this number."""
+        """Return synthetic values of the fields that follow the texts."""
         return ()
 
     @classmethod
     def records(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Found]:
-        """Read files as the recipe says: records of as many fields as an example has."""
+        """Read the records and faults of files, with as many fields as an example has."""
         data = recipe.data
         group = data.group if split == "train" else ""
         request = Request(cls.fields, data.fields, data.languages, data.label_separator, group)
@@ -149,7 +148,7 @@ class Task(Cost, ABC, Generic[ModelT]):
 
     @classmethod
     def read_records(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Record]:
-        """Read records; one that the task cannot take is named by its place."""
+        """Read records; for one that the task cannot use, raise an error with file and line."""
         data = recipe.data
         found = cls.records(recipe, files, split)
         needs_group = data.group and split == "train" and not data.valid
@@ -170,21 +169,21 @@ class Task(Cost, ABC, Generic[ModelT]):
 
     @classmethod
     def check(cls, recipe: Recipe) -> Report | None:
-        """Check data of a shape that only the task knows; None for what every task can have."""
+        """Check data in a layout that only this task reads; None if the general check applies."""
         return None
 
     @classmethod
     def refusal(cls, recipe: Recipe, fields: Texts) -> tuple[str, str] | None:
-        """Say what is wrong with an example that could be read, and the remedy; None if nothing."""
+        """Return problem and remedy for a parsed example that the task cannot use, else None."""
         return None
 
     @abstractmethod
     def load(self, batch: Batch) -> Load:
-        """Say what a batch holds, as the account counts it."""
+        """Return the size of a batch in the units of the account."""
 
     @classmethod
     def adopt(cls, encoder: ForeignEncoder) -> Adoption | None:
-        """Say how the task uses an encoder that another library trained; None if it cannot."""
+        """Return how the task uses an encoder that another library trained; None if it cannot."""
         return None
 
     @property
@@ -193,35 +192,35 @@ class Task(Cost, ABC, Generic[ModelT]):
         return self.recipe.text.max_length
 
     @property
-    def encoded_by(self) -> tuple[str, ...]:
-        """Name what else than texts and tokenizer decides the ids in the store."""
+    def encoding_key(self) -> tuple[str, ...]:
+        """Return the settings, besides the tokenizer, that the ids in the store depend on."""
         return ()
 
     def stream(self, store: Store) -> AnyStream:
-        """Say which examples come at which step."""
+        """Return the stream that assigns examples to steps."""
         recipe = self.recipe
         return Stream(store, seed=recipe.seed, batch_tokens=recipe.training.batch_tokens)
 
-    def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
-        """Learn from the training examples what a plain baseline needs; it is kept in the run."""
+    def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
+        """Fit the baseline on the training examples; return the parameters to store in the run."""
         return {}
 
-    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
-        """Take up a baseline that was learned before."""
+    def load_baseline(self, parameters: Mapping[str, Tensor]) -> None:
+        """Load the parameters of a fitted baseline."""
 
     @abstractmethod
     def build(self) -> ModelT:
-        """Build the model, its parameters drawn from torch's generator."""
+        """Build the model and initialize its parameters from torch's global generator."""
 
-    def begin(self, model: ModelT, store: Store) -> None:
-        """Let what the training examples show shape the model before its first step."""
+    def prepare_model(self, model: ModelT, store: Store) -> None:
+        """Initialize what depends on the training examples, before the first step."""
 
-    def end(self, model: ModelT) -> None:
-        """Leave in the model what is to be kept, after its last step."""
+    def finish_model(self, model: ModelT) -> None:
+        """Reduce the model to what is stored, after the last step."""
 
     @abstractmethod
     def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
-        """Turn texts into the ids the store keeps."""
+        """Encode examples as the ids that are stored."""
 
     @abstractmethod
     def batch(
@@ -232,28 +231,31 @@ class Task(Cost, ABC, Generic[ModelT]):
         *,
         progress: float = 0.0,
     ) -> Batch:
-        """Take examples out of the store.
+        """Load the examples with these ``numbers`` from the store.
 
-        ``key`` names any random choice made on the way; ``progress`` is the share of the training
-        that is done, from 0 to 1.
+        ``key`` seeds every random choice; ``progress`` is the completed share of training, 0 to 1.
         """
 
     def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
-        """Put encoded examples side by side."""
+        """Pad encoded examples to a batch."""
         fields = tuple(pad(list(side), filler=special.PAD) for side in zip(*rows, strict=True))
         return Batch(fields, np.arange(len(rows)))
 
-    def asked(self, text: str) -> Batch:
-        """Put a text as it is read when it is asked, for whoever listens to the taps."""
+    def encode_text(self, text: str) -> Batch:
+        """Encode one text as :meth:`answer` does; return a batch of one."""
         rows = self.encode([(text,)])
-        most = self.recipe.text.max_length
-        if len(rows[0][0]) > most:
-            raise UsageError(
-                f"a text must fit what the model reads at once. Got {len(rows[0][0])} tokens; it "
-                f"reads {most}.",
-                "Take a part of the text.",
-            )
+        self.check_length(len(rows[0][0]))
         return self.pad(rows)
+
+    def check_length(self, tokens: int) -> None:
+        """Refuse a text of more tokens than the model reads."""
+        most = self.recipe.text.max_length
+        if tokens > most:
+            raise UsageError(
+                f"a text must fit the model's input. Got {tokens} tokens; this model reads at most "
+                f"{most}.",
+                "Shorten the text.",
+            )
 
     def answer_batch(
         self,
@@ -261,14 +263,15 @@ class Task(Cost, ABC, Generic[ModelT]):
         text: str,
         target: str | None = None,
         *,
-        go_on: bool = False,
+        continue_text: bool = False,
     ) -> AnsweredBatch:
-        """Answer a text, and put it as the model reads it, with the answer if that is written.
+        """Answer a text; return the answer and the batch that the model reads.
 
-        ``target`` is taken as the answer where one is written; ``go_on`` lets a language model go
-        on with the text.
+        ``target`` replaces the answer of an encoder-decoder; ``continue_text`` lets a language
+        model generate.
         """
-        return self._answer_batch(model, self._checked(Inquiry(text, target, go_on=go_on)))
+        inquiry = Inquiry(text, target, continue_text=continue_text)
+        return self._answer_batch(model, self._checked(inquiry))
 
     def question(
         self,
@@ -277,84 +280,83 @@ class Task(Cost, ABC, Generic[ModelT]):
         target: str | None = None,
         *,
         label: str | None = None,
-        go_on: bool = False,
+        continue_text: bool = False,
         pieces: bool = False,
     ) -> Question:
-        """Say what there is to explain about the answer to a text.
+        """Return the numbers that an attribution of the answer to a text explains.
 
-        ``target`` asks about another written answer than the model's own; ``label`` about another
-        label than the likeliest; ``go_on`` about what a language model writes next instead of the
-        last word given; ``pieces`` scores tokens instead of words.
+        ``target`` replaces the answer of an encoder-decoder; ``label`` replaces the most likely
+        label; ``continue_text`` explains the next generated word of a language model instead of
+        the last word given; ``pieces`` scores tokens instead of words.
         """
-        inquiry = Inquiry(text, target, label=label, go_on=go_on, pieces=pieces)
+        inquiry = Inquiry(text, target, label=label, continue_text=continue_text, pieces=pieces)
         return self._question(model, self._checked(inquiry))
 
     def _checked(self, inquiry: Inquiry) -> Inquiry:
-        """Refuse to explain an empty text, or what an answer of this task does not have."""
+        """Refuse an empty text and options that do not apply to the task."""
         task = self.recipe.task
         if not inquiry.text.strip():
-            raise UsageError(
-                "there must be a text to explain. Got an empty one.", "Give some words."
-            )
+            raise UsageError("the text to explain must not be empty.", "Give at least one word.")
         if inquiry.target is not None and not self.writes_target:
             raise UsageError(
-                f"only a sequence-to-sequence task takes a target. This is a run of {task}.",
+                f"a target needs an encoder-decoder. The task of this run is {task}.",
                 "Leave the target out.",
             )
         if inquiry.label is not None and not self.has_labels:
             raise UsageError(
-                f"only a classifier has labels. This is a run of {task}.", "Leave --label out."
+                f"--label needs a classifier. The task of this run is {task}.",
+                "Leave --label out.",
             )
-        if inquiry.go_on and not self.continues_text:
+        if inquiry.continue_text and not self.continues_text:
             raise UsageError(
-                f"only a language model goes on with a text. This is a run of {task}.",
+                f"--continue needs a language model. The task of this run is {task}.",
                 "Leave --continue out.",
             )
         return inquiry
 
     def _answer_batch(self, model: ModelT, inquiry: Inquiry) -> AnsweredBatch:
         try:
-            answer = self.answer(model, [inquiry.text], quick=True, cut=True)[0].text
-        except UsageError:  # it asks nothing, such as one without a mask, but can still be read
+            answer = self.answer(model, [inquiry.text], quick=True, truncate=True)[0].text
+        except UsageError:  # such as no [MASK] to fill: the attention is still defined
             answer = ""
-        return AnsweredBatch(answer, self.asked(inquiry.text))
+        return AnsweredBatch(answer, self.encode_text(inquiry.text))
 
     def _question(self, model: ModelT, inquiry: Inquiry) -> Question:
         raise UsageError(
             f"an attribution needs a number to explain. A run of {self.recipe.task} with this "
-            "objective gives none for a text.",
+            "objective has none.",
             "Show its attention weights instead: --attribution weights.",
         )
 
     def text_attention(self, model: ModelT, text: str) -> TextAttention | None:
-        """Record the attention of hops or sentences over a text; None for a model without them."""
+        """Record the attention of a model that pools by hops or sentences; None for others."""
         return None
 
     def explanation_notes(self, text: str) -> tuple[str, ...]:
-        """Say what an explanation of the model's answer to a text leaves out."""
+        """Return notes on what the explanation of a text leaves out."""
         return ()
 
-    def traced_rows(self, examples: Sequence[Texts]) -> list[tuple[list[int], ...]]:
-        """Encode examples so that :meth:`pad` takes them; long ones are cut to what is read."""
+    def encode_truncated(self, examples: Sequence[Texts]) -> list[tuple[list[int], ...]]:
+        """Encode examples for :meth:`pad`, truncated to what the model reads."""
         most = self.recipe.text.max_length - 1
         return [tuple(list(f)[:most] for f in row) for row in self.encode(list(examples))]
 
     @abstractmethod
     def loss(self, model: ModelT, batch: Batch) -> Loss:
-        """Say what a batch loses."""
+        """Compute the loss of a batch."""
 
     @abstractmethod
     def states(self, model: ModelT, batch: Batch) -> Tensor:
-        """Run the model over a batch, for whoever listens to its taps."""
+        """Run the model on a batch and return its last states; taps fire on the way."""
 
     @torch.inference_mode()
     def vectors(self, model: ModelT, texts: Sequence[str]) -> Float[Tensor, "text feature"]:
-        """Give a vector for each text, 0 for a blank one: the mean of its body's last states."""
+        """Embed texts: the mean of the body's last states, 0 for a blank text."""
         body = getattr(model, "body", None)
         if not isinstance(body, nn.Module):
             raise UsageError(
-                f"only a model with a body gives vectors. A run of {self.recipe.task} has none.",
-                "Train a run of a task whose model only reads, such as retrieval.",
+                f"vectors need an encoder. The task of this run is {self.recipe.task}.",
+                "Use a run of another task, such as retrieval or masked-pretraining.",
             )
         model.eval()
         found: list[Tensor] = []
@@ -362,7 +364,7 @@ class Task(Cost, ABC, Generic[ModelT]):
         try:
             for text in texts:
                 if text.strip():
-                    self.states(model, self.asked(text).to(device_of(model)))
+                    self.states(model, self.encode_text(text).to(device_of(model)))
                 else:
                     found.append(torch.zeros(1, 1, self.recipe.model.width))
         finally:
@@ -383,8 +385,8 @@ class Task(Cost, ABC, Generic[ModelT]):
         examples: Sequence[tuple[str, ...]],
         *,
         quick: bool,
-    ) -> Measured:
-        """Score the model on examples; ``quick`` for the many times while training."""
+    ) -> Evaluation:
+        """Evaluate the model; ``quick`` is the cheaper evaluation during training."""
 
     @abstractmethod
     def answer(
@@ -393,6 +395,6 @@ class Task(Cost, ABC, Generic[ModelT]):
         texts: Sequence[str],
         *,
         quick: bool = False,
-        cut: bool = False,
-    ) -> list[Answered]:
-        """Answer each text; one that is too long is refused, or shortened if ``cut``."""
+        truncate: bool = False,
+    ) -> list[Prediction]:
+        """Answer each text; one that is too long raises an error unless ``truncate``."""

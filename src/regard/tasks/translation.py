@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from regard.errors import UsageError
 from regard.models.transformer import Transformer
 from regard.tasks.metrics import translation_metrics
-from regard.tasks.task import Measured, Sample
+from regard.tasks.task import Evaluation, Sample
 from regard.tasks.writing.text_to_text import TextToText
 from regard.text import special
 
@@ -36,9 +36,9 @@ class Translation(TextToText):
     def read(self, texts: Sequence[str]) -> list[list[int]]:
         return self.tokenizer.encode_batch(list(texts))
 
-    def fit(self, ids: list[int], most: int, *, cut: bool) -> list[int]:
+    def fit(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
         """Cut a sentence short only where that is allowed: its translation would lack its end."""
-        if len(ids) <= most or cut:
+        if len(ids) <= most or truncate:
             return ids[:most]
         raise UsageError(
             f"a text must fit the model's positions. Got {len(ids)} tokens; this model reads "
@@ -48,11 +48,13 @@ class Translation(TextToText):
 
     def measure(
         self, model: Transformer, examples: Sequence[tuple[str, ...]], *, quick: bool
-    ) -> Measured:
+    ) -> Evaluation:
         """Translate and score; ``quick`` decodes greedily."""
         sources, references = (list(side) for side in zip(*examples, strict=True))
-        answers = [answered.text for answered in self.answer(model, sources, quick=quick, cut=True)]
+        answers = [
+            answered.text for answered in self.answer(model, sources, quick=quick, truncate=True)
+        ]
         metrics = translation_metrics(answers, references)
         copied = translation_metrics(sources, references)
         samples = [Sample(*row) for row in zip(sources, references, answers, strict=True)]
-        return Measured(metrics.scores, copied.scores, metrics.signature, len(samples), samples)
+        return Evaluation(metrics.scores, copied.scores, metrics.signature, len(samples), samples)

@@ -18,7 +18,7 @@ from regard.files import write_whole
 from regard.recipe.recipe import Recipe
 from regard.report.card import model_card
 from regard.tasks.examples import examples, first
-from regard.tasks.task import Measured, Texts
+from regard.tasks.task import Evaluation, Texts
 from regard.training import checkpoint
 from regard.training.journal import Journal
 from regard.training.preparation import MAX_TEST, Prepared
@@ -35,11 +35,11 @@ def finish(
     """Write every file of the run but its checkpoints."""
     recipe = prepared.task.recipe
     state.load_parameters(_choose_parameters(recipe, folder, state))
-    prepared.task.end(state.model)
+    prepared.task.finish_model(state.model)
     folders.write_model(folder, state.model, prepared.task.tokenizer)
-    baseline = prepared.task.learn_baseline(prepared.source)
+    baseline = prepared.task.fit_baseline(prepared.source)
     folders.write_baseline(folder, baseline)
-    prepared.task.put_baseline(baseline)
+    prepared.task.load_baseline(baseline)
     metrics = _evaluate(prepared, state, folder, watcher)
     counters = state.counters
     metrics["training"] = {
@@ -86,7 +86,7 @@ def _evaluate(prepared: Prepared, state: State, folder: Path, watcher: Watcher) 
     return metrics
 
 
-def _format_answers(measured: Measured) -> str:
+def _format_answers(measured: Evaluation) -> str:
     lines = (json.dumps(sample._asdict(), ensure_ascii=False) for sample in measured.samples)
     return "".join(f"{line}\n" for line in lines)
 

@@ -146,7 +146,7 @@ class Loop:
             seconds=counters.seconds,
             metrics=measured.metrics,
         )
-        self.watcher.measured(progress, measured._replace(samples=measured.samples[:3]))
+        self.watcher.receive_evaluation(progress, measured._replace(samples=measured.samples[:3]))
 
     def _save(self) -> None:
         keep = max(2, self.recipe.training.average)

@@ -40,7 +40,7 @@ def prepare(recipe: Recipe, watcher: Watcher, start: Source | None = None) -> Pr
         cache_folder(),
         source,
         task.encode,
-        key=(recipe.task, tokenizer.fingerprint, *task.encoded_by),
+        key=(recipe.task, tokenizer.fingerprint, *task.encoding_key),
         longest=task.longest,
     )
     left = f"; {store.counts.overlong:,} were too long" if store.counts.overlong else ""

@@ -92,7 +92,7 @@ def _batch(
         folder,
         lambda: iter(found),
         lambda some: [encoded[example] for example in some],
-        key=("sample", task.tokenizer.fingerprint, *task.encoded_by),
+        key=("sample", task.tokenizer.fingerprint, *task.encoding_key),
         longest=task.longest,
     )
     return Prepared(task, store, task.stream(store), lambda: iter(found), [])

@@ -94,7 +94,7 @@ def build_training(recipe: Recipe, prepared: Prepared) -> tuple[Stepper, State]:
     """Build model, optimizers and stepper for prepared data."""
     seed_torch(recipe.seed, Purpose.INITIALISATION)
     model = prepared.task.build()
-    prepared.task.begin(model, prepared.store)
+    prepared.task.prepare_model(model, prepared.store)
     model.to(choose_device(recipe.training.device))
     optimizers = make_optimizers(model, recipe.training.optimizer)
     state = State(model, optimizers, ema=recipe.training.ema)

@@ -95,7 +95,7 @@ def _initialize(
     """Make model and optimizers; with ``began`` given, the other run is not read again."""
     seed_torch(recipe.seed, Purpose.INITIALISATION)
     model = prepared.task.build()
-    prepared.task.begin(model, prepared.store)
+    prepared.task.prepare_model(model, prepared.store)
     began = began or initialize_from_run(model, recipe)
     model.to(choose_device(recipe.training.device))
     decay = recipe.model.start.layer_decay

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from regard.tasks.task import Measured
+from regard.tasks.task import Evaluation
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Watcher(Protocol):
         """Receive the progress after a step."""
         ...
 
-    def measured(self, progress: Progress, measured: Measured) -> None:
+    def receive_evaluation(self, progress: Progress, measured: Evaluation) -> None:
         """Receive an evaluation on ``valid``."""
         ...
 
@@ -46,4 +46,4 @@ class SilentWatcher:
 
     def step(self, progress: Progress) -> None: ...
 
-    def measured(self, progress: Progress, measured: Measured) -> None: ...
+    def receive_evaluation(self, progress: Progress, measured: Evaluation) -> None: ...

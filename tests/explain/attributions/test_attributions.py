@@ -68,7 +68,7 @@ def test_occlusion_is_what_the_text_without_the_word_loses(explained):
     column = run.task.labels.names.index("good")
     with torch.inference_mode():
         whole, less = (
-            run.task.states(run.model, run.task.asked(text))[0, column]
+            run.task.states(run.model, run.task.encode_text(text))[0, column]
             for text in ("the book is fine", "the is fine")
         )
     assert asked.names[word] == "▁book"

@@ -22,7 +22,7 @@ TEXT = "the book and the plot are fine"
 
 
 def logits(run):
-    return run.task.states(run.model, run.task.asked(TEXT))
+    return run.task.states(run.model, run.task.encode_text(TEXT))
 
 
 def test_every_head_has_a_name(explained):
@@ -148,8 +148,8 @@ def test_a_run_is_analysed_from_its_own_split(explained, kind):
 def test_a_denoiser_is_analysed_on_documents_with_gaps(explained):
     task = explained("denoising").task
     documents = [("the book and the plot are fine",), ("the hero is weak",)]
-    rows = task.traced_rows(documents)
-    assert rows == task.traced_rows(documents)
+    rows = task.encode_truncated(documents)
+    assert rows == task.encode_truncated(documents)
     for read, written in rows:
         assert special.MASK in read and special.MASK not in written
         assert read[-1] == written[-1] == special.END

@@ -214,9 +214,9 @@ def test_the_order_of_rows_does_not_matter():
 
 def test_the_baseline_is_kept_and_its_tags_are_made_spans():
     task = task_for()
-    parameters = task.learn_baseline(lambda: iter(EXAMPLES))
+    parameters = task.fit_baseline(lambda: iter(EXAMPLES))
     fresh = task_for()
-    fresh.put_baseline(parameters)
+    fresh.load_baseline(parameters)
     measured = fresh.measure(model_of(fresh), EXAMPLES, quick=False)
     # Of five spans three are found: "May" is a person to it both times, and "U" and "S" are places,
     # since a full stop is as often outside of a place as inside of one. It finds six.
@@ -350,8 +350,8 @@ def test_a_tag_that_training_has_not_seen_is_refused():
 
 def test_a_text_too_long_to_be_explained_is_refused():
     task = task_for(text={"max_length": 8})
-    with pytest.raises(UsageError, match="at once"):
-        task.asked("Anna Berg lives in Rome and elsewhere too.")
+    with pytest.raises(UsageError, match="fit the model"):
+        task.encode_text("Anna Berg lives in Rome and elsewhere too.")
 
 
 def test_an_annotation_is_plain_json():

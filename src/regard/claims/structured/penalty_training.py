@@ -27,7 +27,7 @@ def _measure_hops(run: Run) -> tuple[float, float]:
     overlaps, entropies = [], []
     with torch.no_grad():
         for text, _ in make_reviews(100, "test"):
-            batch = run.task.asked(text)
+            batch = run.task.encode_text(text)
             with listen(run.model, "head.pool.looks.weights") as recorded:
                 run.task.states(run.model, batch)
             weights = next(iter(recorded.values()))[0][:, 0]

@@ -113,7 +113,7 @@ def analyse(run: Run, *, split: str = "test", files: Sequence[str] = ()) -> Head
     examples = list(Predictor(run).examples(split=split, files=files, most=READ))
     if not examples:
         raise UsageError("there must be examples. Got none.", "Name a file that has some.")
-    rows = run.task.traced_rows(examples)
+    rows = run.task.encode_truncated(examples)
     roles = _find_roles(run, examples, rows)
     importance = measure_importance(run.model.eval(), _losses(run, rows[:LOSSES]))
     found = {name: roles[name] for name in names if name in roles}

@@ -65,7 +65,7 @@ class Classification(Labelled):
         """Say how much of a long text was read, too."""
         notes, overlong = super().explanation_notes(text), self.recipe.text.overlong
         (ids,) = self.tokenizer.encode_batch([text])
-        row = self.asked(text).fields[1].ids[0].tolist()
+        row = self.encode_text(text).fields[1].ids[0].tolist()
         read = sum(not self.tokenizer.is_special(id) for id in row)
         if overlong == "leave-out" or read >= len(ids):
             return notes

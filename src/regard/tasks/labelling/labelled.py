@@ -39,7 +39,7 @@ from regard.tasks.labelling.question import label_question, text_attention
 from regard.tasks.labelling.sentences import sentences_of
 from regard.tasks.losses import Loss
 from regard.tasks.question import Inquiry, Question, TextAttention
-from regard.tasks.task import Answered, Examples, Measured, Sample, Task, Texts
+from regard.tasks.task import Evaluation, Examples, Prediction, Sample, Task, Texts
 from regard.text import special
 from regard.text.from_recipe import dropout_from_recipe
 from regard.text.tokenizer import Tokenizer
@@ -116,7 +116,7 @@ class Labelled(LabelCost, Task[Reader]):
         return None if text.overlong == "windows" else text.max_length
 
     @property
-    def encoded_by(self) -> tuple[str, ...]:
+    def encoding_key(self) -> tuple[str, ...]:
         data, text = self.recipe.data, self.recipe.text
         told = "\0".join(data.labels) if data.labels else str(data.score_range)
         cut = (text.overlong, str(text.max_length), *self.cut_by)
@@ -154,7 +154,7 @@ class Labelled(LabelCost, Task[Reader]):
     def build(self) -> Classifier | Han:
         return classifier(self.recipe.model, self.tokenizer.size, self.labels.columns)
 
-    def begin(self, model: Reader, store: Store) -> None:
+    def prepare_model(self, model: Reader, store: Store) -> None:
         """Count runs of tokens, and the labels where they are to count the same in sum."""
         filter_ngrams(model, store.rows(1), least=self.recipe.model.embedding.ngram_min_count)
         if self.recipe.training.class_weights == "balanced":
@@ -189,7 +189,7 @@ class Labelled(LabelCost, Task[Reader]):
             anew += [*span, special.SEP]
         return anew if len(anew) <= longest else row
 
-    def asked(self, text: str) -> Batch:
+    def encode_text(self, text: str) -> Batch:
         """Put a text as it is read when it is asked; of several windows the first."""
         (tokens,) = self._tokens([self.ask(text)])
         return self.pad([([0], self.rows(tokens)[0])])
@@ -246,19 +246,19 @@ class Labelled(LabelCost, Task[Reader]):
             return ()
         return ("This is the network alone; the run answers together with the bag of n-grams.",)
 
-    def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
+    def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
         return self.ensemble.learn(source)
 
-    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
+    def load_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         self.ensemble.put(parameters)
 
-    def measure(self, model: Reader, examples: Sequence[Texts], *, quick: bool) -> Measured:
+    def measure(self, model: Reader, examples: Sequence[Texts], *, quick: bool) -> Evaluation:
         """Score model, baseline, and both together with equal shares."""
         texts, written = [one[:-1] for one in examples], [one[-1] for one in examples]
         mine = self.read(model, texts)
         labels, answers = self.labels, self.ensemble.join(mine, texts)
         told = labels.tell(answers.all)
-        return Measured(
+        return Evaluation(
             labels.score(answers.all, written),
             {} if answers.bag is None else labels.score(answers.bag, written),
             labels.signature,
@@ -292,26 +292,26 @@ class Labelled(LabelCost, Task[Reader]):
         return {**details, "alone": alone} if alone else details
 
     def answer(
-        self, model: Reader, texts: Sequence[str], *, quick: bool = False, cut: bool = False
-    ) -> list[Answered]:
+        self, model: Reader, texts: Sequence[str], *, quick: bool = False, truncate: bool = False
+    ) -> list[Prediction]:
         """Tell the label of each text; a blank line is answered with a blank."""
-        answers = [Answered("", 0.0, 0)] * len(texts)
+        answers = [Prediction("", 0.0, 0)] * len(texts)
         asked = [place for place, text in enumerate(texts) if text.strip()]
         if not asked:
             return answers
         taken = [self.ask(texts[place]) for place in asked]
         tokens = self._tokens(taken)
-        lost = [self._lost(one, cut=cut) for one in tokens]
+        lost = [self._lost(one, truncate=truncate) for one in tokens]
         mine = self._logits(model, [self.rows(one) for one in tokens])
         told = self.labels.tell(self.ensemble.join(mine, taken).all)
         for place, one, count in zip(asked, told, lost, strict=True):
-            answers[place] = Answered(*one[:2], count, one.probabilities)
+            answers[place] = Prediction(*one[:2], count, one.probabilities)
         return answers
 
-    def _lost(self, tokens: Tokens, *, cut: bool) -> int:
+    def _lost(self, tokens: Tokens, *, truncate: bool) -> int:
         """Count the tokens that are not read; where the recipe keeps no part, ask before."""
         settings, length = self.recipe.text, len(self.stored(tokens))
-        if settings.overlong == "leave-out" and length > settings.max_length and not cut:
+        if settings.overlong == "leave-out" and length > settings.max_length and not truncate:
             raise UsageError(
                 f"a text must fit what the model reads. Got {length} tokens; this model reads "
                 f"at most {settings.max_length}.",

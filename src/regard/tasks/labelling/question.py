@@ -31,7 +31,7 @@ def label_question(
 ) -> Question:
     """Explain the logit of the likeliest label, or of another, by the words of the text."""
     device, tokenizer = device_of(model), task.tokenizer
-    batch = task.asked(inquiry.text).to(device)
+    batch = task.encode_text(inquiry.text).to(device)
     ids, length = batch.fields[1].ids[0], int(batch.fields[1].lengths[0])
     row = ids[:length].tolist()
 
@@ -72,7 +72,7 @@ def text_attention(
     task: Task[Any], labels: Labels, model: Classifier | Han, text: str
 ) -> TextAttention:
     """Record where the poolings of a model attended while it labelled a text."""
-    batch = task.asked(text).to(device_of(model))
+    batch = task.encode_text(text).to(device_of(model))
     ids = batch.fields[1].ids
     logits, tokens = record_tokens(model, ids, lambda: task.states(model, batch))
     return TextAttention(ids[0].tolist(), tokens, labels.names[int(logits.argmax())])

@@ -13,7 +13,7 @@ from regard.decoding.steps import Answer, Limits
 from regard.device import device_of
 from regard.models.gpt import LanguageModel, remembered
 from regard.recipe.decoding import DecodingSettings
-from regard.tasks.task import Answered
+from regard.tasks.task import Prediction
 from regard.text import special
 from regard.text.tokenizer import Tokenizer
 
@@ -41,14 +41,14 @@ class Continuation:
     @torch.inference_mode()
     def __call__(
         self, model: LanguageModel, texts: Sequence[str], *, quick_tokens: int | None = None
-    ) -> list[Answered]:
+    ) -> list[Prediction]:
         """Give what follows each text; of one longer than the context only the end is read.
 
         ``quick_tokens`` writes no more than these, drawn or the likeliest, never by a beam.
         """
         model.eval()
         prompts = self.tokenizer.encode_batch(list(texts))
-        answers = [Answered("", 0.0, 0)] * len(texts)
+        answers = [Prediction("", 0.0, 0)] * len(texts)
         for places in _alike(prompts):
             found = self._decode(model, [prompts[place] for place in places], places, quick_tokens)
             for place, answer in zip(places, found, strict=True):
@@ -57,7 +57,7 @@ class Continuation:
                 text = self.tokenizer.decode([*prompt, *answer.ids])
                 known = len(self.tokenizer.decode(prompt))
                 unread = len(prompt) + 1 - remembered(len(prompt) + 1, self.context)
-                answers[place] = Answered(
+                answers[place] = Prediction(
                     text[known:], answer.log_probability, unread, ids=tuple(answer.ids)
                 )
         return answers

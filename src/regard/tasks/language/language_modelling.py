@@ -35,7 +35,7 @@ from regard.tasks.language.ngrams import NgramModel, learn_ngrams
 from regard.tasks.language.question import continued_batch, ending_question
 from regard.tasks.losses import Loss, head_loss
 from regard.tasks.question import AnsweredBatch, Inquiry, Question
-from regard.tasks.task import Answered, Examples, Measured, Sample, Task
+from regard.tasks.task import Evaluation, Examples, Prediction, Sample, Task
 from regard.text import special
 from regard.text.special import SPECIAL
 from regard.text.tokenizer import Tokenizer
@@ -117,7 +117,7 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
             batch_tokens=training.batch_tokens,
         )
 
-    def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
+    def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
         """Count runs of tokens, in a bounded part of the text."""
         encoded = (self.encode([example])[0][0] for example in source())
         tables = learn_ngrams(
@@ -128,14 +128,14 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
         )
         return {name: torch.from_numpy(table) for name, table in tables.items()}
 
-    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
+    def load_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         tables = {name: tensor.numpy() for name, tensor in parameters.items()}
         self._ngrams = NgramModel(tables, tokens=self.tokenizer.size, boundary=special.END)
 
     def build(self) -> LanguageModel:
         return language_model(self.recipe.model, self.tokenizer.size)
 
-    def begin(self, model: LanguageModel, store: Store) -> None:
+    def prepare_model(self, model: LanguageModel, store: Store) -> None:
         """Give logits to the tokens of the text, and one to all others together."""
         counts = store.count_tokens(0, tokens=self.tokenizer.size)
         if self.recipe.model.writes == "seen":
@@ -195,7 +195,7 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
     @torch.inference_mode()
     def measure(
         self, model: LanguageModel, examples: Sequence[tuple[str, ...]], *, quick: bool
-    ) -> Measured:
+    ) -> Evaluation:
         """Measure on the whole text, in windows that overlap by half.
 
         ``quick`` takes the first 131,072 tokens, in windows that do not overlap. ``together`` is
@@ -218,7 +218,7 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
             baseline = _scores(theirs, size)
             together = _scores(np.logaddexp(own, theirs) - math.log(2), size)
         told = f"nats per token ({self.tokenizer.kind}), windows of {context} every {stride} tokens"
-        return Measured(
+        return Evaluation(
             _scores(own, size),
             baseline,
             {"loss": told},
@@ -286,7 +286,7 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
         ]
 
     def _answer_batch(self, model: LanguageModel, inquiry: Inquiry) -> AnsweredBatch:
-        if inquiry.go_on:
+        if inquiry.continue_text:
             return continued_batch(self, model, inquiry.text)
         return super()._answer_batch(model, inquiry)
 
@@ -294,8 +294,13 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
         return ending_question(self, model, inquiry)
 
     def answer(
-        self, model: LanguageModel, texts: Sequence[str], *, quick: bool = False, cut: bool = False
-    ) -> list[Answered]:
+        self,
+        model: LanguageModel,
+        texts: Sequence[str],
+        *,
+        quick: bool = False,
+        truncate: bool = False,
+    ) -> list[Prediction]:
         """Go on with each text; of one longer than the context only the end is read."""
         return self._continue(model, texts, quick_tokens=SAMPLE_TOKENS if quick else None)
 

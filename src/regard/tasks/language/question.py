@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from regard.device import device_of
-from regard.errors import UsageError
 from regard.models.gpt import LanguageModel
 from regard.tasks.question import (
     AnsweredBatch,
@@ -42,12 +41,7 @@ def ending_question(task: Task[Any], model: LanguageModel, inquiry: Inquiry) -> 
     tokenizer, (ids,) = task.tokenizer, task.encode([(inquiry.text,)])[0]
     boundary, most = ids[-1], task.recipe.text.max_length
     prompt, ending = _split_ending(task, model, inquiry, ids[:-1])
-    if len(prompt) + 1 > most:
-        raise UsageError(
-            f"a text must fit what the model reads at once. Got {len(prompt) + 1} tokens; it "
-            f"reads {most}.",
-            "Take a part of the text.",
-        )
+    task.check_length(len(prompt) + 1)
     ending = ending[: max(1, most - len(prompt))]
     groups = group_words(tokenizer, ending, pieces=inquiry.pieces)
     device = device_of(model)
@@ -78,7 +72,7 @@ def ending_question(task: Task[Any], model: LanguageModel, inquiry: Inquiry) -> 
 
 def _split_ending(task: Task[Any], model: LanguageModel, inquiry: Inquiry, ids: Row) -> Prompt:
     """Take the last word as the ending, or what the model writes."""
-    if inquiry.go_on:
+    if inquiry.continue_text:
         return Prompt(ids, list(task.answer(model, [inquiry.text])[0].ids) or ids[-1:])
     last = task.tokenizer.words(ids)[-1].tokens
     return Prompt(ids[: last.start], ids[last])

@@ -34,7 +34,7 @@ from regard.tasks.labelling.overlong import Fitted, drawn
 from regard.tasks.losses import Loss
 from regard.tasks.pretraining.cost import DocumentCost
 from regard.tasks.pretraining.whole_documents import TOLD, WholeDocuments, closed
-from regard.tasks.task import Examples, Measured, Sample, Texts
+from regard.tasks.task import Evaluation, Examples, Sample, Texts
 
 OTHER = (0.3, 0.6)  # share of a document that is the other part, drawn evenly
 FREQUENT = 1e-4  # a word as frequent is always asked for; one a hundred times so, every tenth time
@@ -76,7 +76,7 @@ class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
         assert isinstance(model, Classifier)
         return model
 
-    def begin(self, model: Classifier, store: Store) -> None:
+    def prepare_model(self, model: Classifier, store: Store) -> None:
         """Let the first guess be by frequency alone, and rare runs have no vector."""
         filter_ngrams(model, store.rows(0), least=self.recipe.model.embedding.ngram_min_count)
         counts = torch.ones(self.tokenizer.size)
@@ -120,16 +120,16 @@ class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
         ids, lengths = batch.fields[0]
         return model(ids, lengths=lengths)
 
-    def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
+    def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
         """Take what was counted at the beginning."""
         assert self.frequencies is not None
         return {"frequencies": self.frequencies}
 
-    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
+    def load_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         self.frequencies = parameters["frequencies"]
 
     @torch.inference_mode()
-    def measure(self, model: Classifier, examples: Sequence[Texts], *, quick: bool) -> Measured:
+    def measure(self, model: Classifier, examples: Sequence[Texts], *, quick: bool) -> Evaluation:
         """Say what is lost on the examples, always parted in the same way."""
         assert self.frequencies is not None
         model.eval()
@@ -143,7 +143,7 @@ class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
             loss = self.loss(model, batch)
             lost, words = lost + loss.plain, words + loss.tokens
             plain += sum(float(by_frequency[row.other].sum()) for row in rows[start:][:AT_ONCE])
-        return Measured(
+        return Evaluation(
             _scores(lost / max(1, words)),
             _scores(plain / max(1, words)),
             {"loss": f"other part {OTHER[0]:g} to {OTHER[1]:g}, frequent words over {FREQUENT:g}"},

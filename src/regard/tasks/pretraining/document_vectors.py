@@ -38,7 +38,7 @@ from regard.tasks.losses import Loss
 from regard.tasks.pretraining.cost import DocumentVectorsCost
 from regard.tasks.pretraining.ngram_weights import Bundle, Worth, worth_learning
 from regard.tasks.pretraining.whole_documents import TOLD, WholeDocuments, closed
-from regard.tasks.task import Examples, Measured, Sample, Texts
+from regard.tasks.task import Evaluation, Examples, Sample, Texts
 
 OTHERS = 5  # runs that are told from one that stands in the text
 POWER = 0.75  # frequent runs are drawn less often than they are written
@@ -85,7 +85,7 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
         draw_parameters(model, width=settings.width, quiet=settings.zero_init)
         return model
 
-    def begin(self, model: DocumentVectors, store: Store) -> None:
+    def prepare_model(self, model: DocumentVectors, store: Store) -> None:
         """Count the runs, and give every document a vector."""
         filter_ngrams(model, store.rows(0), least=self.recipe.model.embedding.ngram_min_count)
         self.learner = model
@@ -106,7 +106,7 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
             texts = [np.asarray(text, dtype=np.uint32) for text in ids]
             yield *model.rows_in(texts), [split(label, separator) for _, label in some]
 
-    def end(self, model: DocumentVectors) -> None:
+    def finish_model(self, model: DocumentVectors) -> None:
         """Keep the vectors of runs, by which any text can be read."""
         assert self.runs is not None
         model.close(torch.from_numpy(self.runs.drawn))
@@ -158,20 +158,20 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
         ids, lengths = batch.fields[0]
         return model(ids, lengths=lengths)
 
-    def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
+    def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
         """Take what was counted at the beginning."""
         assert self.runs is not None
         counts, worth = self.runs.counts.astype(np.int32), self.runs.worth.astype(np.float16)
         return {"counts": torch.from_numpy(counts), "worth": torch.from_numpy(worth)}
 
-    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
+    def load_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         counts, worth = parameters["counts"].numpy(), parameters["worth"].numpy()
         self.runs = Runs(counts.astype(np.int64), worth.astype(np.float32))
 
     @torch.inference_mode()
     def measure(
         self, model: DocumentVectors, examples: Sequence[Texts], *, quick: bool
-    ) -> Measured:
+    ) -> Evaluation:
         """Tell the runs of each text's second half from others, by its first half."""
         assert self.runs is not None
         model = self._closed(model)
@@ -189,7 +189,7 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
             near = cosine_similarity(model.vectors(torch.from_numpy(rows.ravel())), text[None])
             told.append(near.view(rows.shape).cpu())
             plain.append(torch.from_numpy(self.runs.by_frequency[rows]))
-        return Measured(
+        return Evaluation(
             _scores(told),
             _scores(plain),
             {"accuracy": f"runs of the second half beside {OTHERS} others, by the first half"},
@@ -201,7 +201,7 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
         """Return the model as it is kept, whether it goes on learning or not."""
         if model.documents is not None:
             model = deepcopy(model)
-            self.end(model)
+            self.finish_model(model)
         return model.eval()
 
     def _samples(self, model: DocumentVectors, texts: Sequence[str]) -> list[Sample]:

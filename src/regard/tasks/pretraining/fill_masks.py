@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from regard.errors import UsageError
-from regard.tasks.task import Answered
+from regard.tasks.task import Prediction
 from regard.text import special
 from regard.text.tokenizer import Tokenizer
 
@@ -18,7 +18,7 @@ Ask = Callable[[list[int]], Tensor]
 """The ids of a text with masks in it to the logits of every token at each mask."""
 
 
-def fill(text: str, tokenizer: Tokenizer, ask: Ask, *, most: int, cut: bool) -> Answered:
+def fill(text: str, tokenizer: Tokenizer, ask: Ask, *, most: int, truncate: bool) -> Prediction:
     """Fill every [MASK] of a text of at most ``most`` tokens; a longer one is refused or cut."""
     ids = encode_with_masks(tokenizer, " ".join(text.split()))
     if special.MASK not in ids:
@@ -26,14 +26,14 @@ def fill(text: str, tokenizer: Tokenizer, ask: Ask, *, most: int, cut: bool) -> 
             f"a text must hold at least one {MASK} to be filled. Got {text[:60]!r}.",
             f"Write {MASK} where a word is to be guessed.",
         )
-    kept = fitted(ids, most, cut=cut)
+    kept = fitted(ids, most, truncate=truncate)
     logits = ask(kept)
     logits[:, : len(special.SPECIAL)] = -torch.inf
     log_p = logits.log_softmax(dim=-1)
     best = log_p.max(dim=-1)
     found = iter(best.indices.tolist())
     filled = [next(found) if id == special.MASK else id for id in kept]
-    return Answered(
+    return Prediction(
         tokenizer.decode(filled),
         float(best.values.sum()),
         len(ids) - len(kept),
@@ -54,11 +54,11 @@ def encode_with_masks(tokenizer: Tokenizer, text: str) -> list[int]:
     return ids
 
 
-def fitted(ids: list[int], most: int, *, cut: bool) -> list[int]:
+def fitted(ids: list[int], most: int, *, truncate: bool) -> list[int]:
     """Return ids that fit ``most``; more of them are refused, or cut where a mask remains."""
     if len(ids) <= most:
         return ids
-    if cut and special.MASK in ids[:most]:
+    if truncate and special.MASK in ids[:most]:
         return ids[:most]
     raise UsageError(
         f"a text must fit the model's window. Got {len(ids)} tokens; this model reads at most "

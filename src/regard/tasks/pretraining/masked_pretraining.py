@@ -31,7 +31,7 @@ from regard.tasks.pretraining.question import mask_question
 from regard.tasks.pretraining.rows import Hiding, ask_masks, hide, rows_of
 from regard.tasks.pretraining.scores import baseline_scores, learn_frequencies, scores
 from regard.tasks.question import Inquiry, Question
-from regard.tasks.task import Answered, Examples, Measured, Sample, Task
+from regard.tasks.task import Evaluation, Examples, Prediction, Sample, Task
 from regard.text import special
 from regard.text.sentences import split_sentences
 from regard.text.tokenizer import Tokenizer
@@ -96,7 +96,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
         return pretraining_model(self.recipe.model, self.tokenizer.size, self.settings)
 
     @property
-    def encoded_by(self) -> tuple[str, ...]:
+    def encoding_key(self) -> tuple[str, ...]:
         return ("sentences" if self.pairs else "documents",)
 
     @classmethod
@@ -182,7 +182,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
     def states(self, model: nn.Module, batch: Batch) -> Tensor:
         return self.objective.states(model, rows_of(batch))
 
-    def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
+    def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
         """Count how often each token is written; for pairs, learn their shortcut too."""
         learned = learn_frequencies(source, self.encode, tokens=self.tokenizer.size)
         if self.pairs:
@@ -191,7 +191,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
             learned |= learn_pair_baseline(several, tokens=self.tokenizer.size).parameters()
         return learned
 
-    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
+    def load_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         self.frequencies = parameters["frequencies"]
         if self.pairs:
             names = ("rarity", "topics", "weights", "bias")
@@ -200,7 +200,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
     @torch.inference_mode()
     def measure(
         self, model: nn.Module, examples: Sequence[tuple[str, ...]], *, quick: bool
-    ) -> Measured:
+    ) -> Evaluation:
         """Ask about windows of the examples, hidden always in the same way."""
         model.eval()
         batches = self._questions(examples, QUICK if quick else MOST)
@@ -209,7 +209,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
             counts += self.objective.counts(model, rows_of(batch.to(device_of(model))))
         told = scores(counts, self.settings.objective)
         rows = sum(len(batch.numbers) for batch in batches)
-        return Measured(
+        return Evaluation(
             told,
             self._baseline(batches),
             {self.metric: self._signature()},
@@ -217,10 +217,10 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
             self._samples(model, batches[0]),
         )
 
-    def asked(self, text: str) -> Batch:
+    def encode_text(self, text: str) -> Batch:
         """Put a text as it is read when it is asked, its masks as such."""
         ids = encode_with_masks(self.tokenizer, " ".join(text.split()))
-        return self.pad([([*fitted(ids, self.window, cut=False), special.SEP],)])
+        return self.pad([([*fitted(ids, self.window, truncate=False), special.SEP],)])
 
     def _question(self, model: nn.Module, inquiry: Inquiry) -> Question:
         if not isinstance(model, Bert):
@@ -234,8 +234,8 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
         texts: Sequence[str],
         *,
         quick: bool = False,
-        cut: bool = False,
-    ) -> list[Answered]:
+        truncate: bool = False,
+    ) -> list[Prediction]:
         """Fill every [MASK] of each text with the likeliest token; a blank text stays blank."""
         model.eval()
 
@@ -244,9 +244,9 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
             return self.objective.logits(model, rows)
 
         return [
-            fill(text, self.tokenizer, ask, most=self.window, cut=cut)
+            fill(text, self.tokenizer, ask, most=self.window, truncate=truncate)
             if text.strip()
-            else Answered("", 0.0, 0)
+            else Prediction("", 0.0, 0)
             for text in texts
         ]
 
@@ -293,7 +293,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
         """Show some rows with their masks, as they were written and as the model filled them."""
         rows = rows_of(batch.to(device_of(model)))
         guesses = self.objective.logits(model, rows).argmax(dim=-1)
-        answered = rows.ids.masked_scatter(rows.asked, guesses)
+        answered = rows.ids.masked_scatter(rows.has_target, guesses)
         samples = []
         for n in torch.nonzero(~rows.forward_only)[:SHOWN, 0].tolist():
             length = int(rows.lengths[n])

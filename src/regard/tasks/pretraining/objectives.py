@@ -58,22 +58,22 @@ class Masked:
 
     def loss(self, model: Bert, rows: Rows) -> Loss:
         states = self.states(model, rows)
-        lost = head_loss(model.head, states[rows.asked], rows.targets[rows.asked])
+        lost = head_loss(model.head, states[rows.has_target], rows.targets[rows.has_target])
         asked = max(1, lost.tokens)
         mean, plain = lost.smoothed / asked, lost.plain / asked
         if model.pair_head is not None:
             mean = mean + pair_loss(model.pair_head, states, rows)
         return Loss(mean * rows.tokens, plain * rows.tokens, rows.tokens)
 
-    def logits(self, model: Bert, rows: Rows) -> Float[Tensor, "asked token"]:
-        return model.head(self.states(model, rows)[rows.asked])
+    def logits(self, model: Bert, rows: Rows) -> Float[Tensor, "target token"]:
+        return model.head(self.states(model, rows)[rows.has_target])
 
     def counts(self, model: Bert, rows: Rows) -> Counts:
         states = self.states(model, rows)
-        places = rows.asked & ~rows.forward_only[:, None]
+        places = rows.has_target & ~rows.forward_only[:, None]
         found = token_counts(model.head(states[places]), rows.targets[places], "masked")
         if rows.forward_only.any():
-            places = rows.asked & rows.forward_only[:, None]
+            places = rows.has_target & rows.forward_only[:, None]
             found += token_counts(model.head(states[places]), rows.targets[places], "next")
         return found + pair_counts(model.pair_head, states, rows)
 
@@ -86,7 +86,7 @@ class Replaced:
 
     def loss(self, model: ReplacedTokens, rows: Rows) -> Loss:
         proposing = self._proposing(model, rows)
-        lost = head_loss(model.generator.head, proposing, rows.targets[rows.asked])
+        lost = head_loss(model.generator.head, proposing, rows.targets[rows.has_target])
         mean = lost.smoothed / max(1, lost.tokens)
         states, replaced, real = self._told(model, rows, proposing)
         wrong = nn.functional.binary_cross_entropy_with_logits(
@@ -97,12 +97,14 @@ class Replaced:
             mean = mean + pair_loss(model.pair_head, states, rows)
         return Loss(mean * rows.tokens, float(mean.detach()) * rows.tokens, rows.tokens)
 
-    def logits(self, model: ReplacedTokens, rows: Rows) -> Float[Tensor, "asked token"]:
+    def logits(self, model: ReplacedTokens, rows: Rows) -> Float[Tensor, "target token"]:
         return model.generator.head(self._proposing(model, rows))
 
     def counts(self, model: ReplacedTokens, rows: Rows) -> Counts:
         proposing = self._proposing(model, rows)
-        found = token_counts(model.generator.head(proposing), rows.targets[rows.asked], "masked")
+        found = token_counts(
+            model.generator.head(proposing), rows.targets[rows.has_target], "masked"
+        )
         states, replaced, real = self._told(model, rows, proposing)
         said = model.head(states) > 0
         found["tokens"] = int(real.sum())
@@ -111,9 +113,9 @@ class Replaced:
         found["found"] = int((said & replaced & real).sum())
         return found + pair_counts(model.pair_head, states, rows)
 
-    def _proposing(self, model: ReplacedTokens, rows: Rows) -> Float[Tensor, "asked narrow"]:
+    def _proposing(self, model: ReplacedTokens, rows: Rows) -> Float[Tensor, "target narrow"]:
         states = model.generator(rows.ids, visible=visible(rows), segments=rows.segments)
-        return states[rows.asked]
+        return states[rows.has_target]
 
     def _told(
         self, model: ReplacedTokens, rows: Rows, proposing: Tensor
@@ -121,7 +123,7 @@ class Replaced:
         """States over what was proposed, which tokens are not the writer's, and which are real."""
         generator = torch.Generator().manual_seed(rows.seed)
         original = rows.original
-        proposed = original.masked_scatter(rows.asked, model.propose(proposing, generator))
+        proposed = original.masked_scatter(rows.has_target, model.propose(proposing, generator))
         states = model(proposed, visible=visible(rows), segments=rows.segments)
         real = torch.arange(original.shape[1], device=original.device) < rows.lengths[:, None]
         return states, proposed != original, real
@@ -131,23 +133,23 @@ class Autoencoder:
     """Rebuild what the encoder never saw."""
 
     def states(self, model: MaskedAutoencoder, rows: Rows) -> Float[Tensor, "row position width"]:
-        kept = keep_unchosen(rows.asked.cpu().numpy(), rows.lengths.cpu().numpy())
+        kept = keep_unchosen(rows.has_target.cpu().numpy(), rows.lengths.cpu().numpy())
         places, counts = (torch.from_numpy(each).to(rows.ids.device) for each in kept)
         return model(rows.ids, lengths=rows.lengths, places=places, kept=counts)
 
     def loss(self, model: MaskedAutoencoder, rows: Rows) -> Loss:
-        lost = head_loss(model.head, self._rebuilt(model, rows), rows.targets[rows.asked])
+        lost = head_loss(model.head, self._rebuilt(model, rows), rows.targets[rows.has_target])
         scale = rows.tokens / max(1, lost.tokens)
         return Loss(lost.smoothed * scale, lost.plain * scale, rows.tokens)
 
-    def logits(self, model: MaskedAutoencoder, rows: Rows) -> Float[Tensor, "asked token"]:
+    def logits(self, model: MaskedAutoencoder, rows: Rows) -> Float[Tensor, "target token"]:
         return model.head(self._rebuilt(model, rows))
 
     def counts(self, model: MaskedAutoencoder, rows: Rows) -> Counts:
-        return token_counts(self.logits(model, rows), rows.targets[rows.asked], "masked")
+        return token_counts(self.logits(model, rows), rows.targets[rows.has_target], "masked")
 
-    def _rebuilt(self, model: MaskedAutoencoder, rows: Rows) -> Float[Tensor, "asked width"]:
-        return self.states(model, rows)[rows.asked]
+    def _rebuilt(self, model: MaskedAutoencoder, rows: Rows) -> Float[Tensor, "target width"]:
+        return self.states(model, rows)[rows.has_target]
 
 
 def visible(rows: Rows) -> Bool[Tensor, "row 1 #position position"]:

@@ -19,7 +19,7 @@ from regard.text import special
 def mask_question(task: Task[Any], model: Bert, inquiry: Inquiry) -> Question:
     """Explain the likeliest word at every ``[MASK]`` by the words around it."""
     device, tokenizer = device_of(model), task.tokenizer
-    batch = task.asked(inquiry.text).to(device)
+    batch = task.encode_text(inquiry.text).to(device)
     shown = batch.fields[0]
     row = shown.ids[0, : int(shown.lengths[0])].tolist()
     masked = [n for n, id in enumerate(row) if id == special.MASK]

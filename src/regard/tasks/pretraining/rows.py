@@ -32,7 +32,7 @@ class Rows(NamedTuple):
     """For what the loss itself draws."""
 
     @property
-    def asked(self) -> Bool[Tensor, "row position"]:
+    def has_target(self) -> Bool[Tensor, "row position"]:
         """Where there is a target."""
         return self.targets >= 0
 
@@ -44,7 +44,7 @@ class Rows(NamedTuple):
     @property
     def original(self) -> Int[Tensor, "row position"]:
         """What was written, before anything was masked; not for rows read forward only."""
-        return torch.where(self.asked, self.targets, self.ids)
+        return torch.where(self.has_target, self.targets, self.ids)
 
 
 class Hiding(NamedTuple):

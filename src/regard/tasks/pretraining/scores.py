@@ -56,7 +56,7 @@ def baseline_scores(
     frequencies: Float[Tensor, " token"], several: Sequence[Rows]
 ) -> dict[str, float]:
     """Say what always guessing by frequency scores at the same places."""
-    targets = torch.cat([r.targets[r.asked & ~r.forward_only[:, None]] for r in several])
+    targets = torch.cat([r.targets[r.has_target & ~r.forward_only[:, None]] for r in several])
     loss = float(-frequencies[targets].log().mean())
     right = float((targets == frequencies.argmax()).float().mean())
     return {"masked_accuracy": right, "loss": loss, "perplexity": math.exp(loss)}

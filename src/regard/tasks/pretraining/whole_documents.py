@@ -7,7 +7,7 @@ import torch
 
 from regard.data.batch import Batch
 from regard.errors import UsageError
-from regard.tasks.task import Answered, ModelT, Task, Texts
+from regard.tasks.task import ModelT, Prediction, Task, Texts
 from regard.text import special
 
 TOLD = 8  # words told of a text
@@ -29,14 +29,14 @@ class WholeDocuments(Task[ModelT]):
         return None
 
     @property
-    def encoded_by(self) -> tuple[str, ...]:
+    def encoding_key(self) -> tuple[str, ...]:
         return ("whole documents",)
 
     def encode(self, examples: list[Texts]) -> list[tuple[list[int], ...]]:
         return [(ids,) for ids in self.tokenizer.encode_batch([text for (text,) in examples])]
 
-    def asked(self, text: str) -> Batch:
-        return self.pad([(closed(self._fitted(text, cut=True)[0]),)])
+    def encode_text(self, text: str) -> Batch:
+        return self.pad([(closed(self._fitted(text, truncate=True)[0]),)])
 
     @abstractmethod
     def tell(self, model: ModelT, rows: Sequence[list[int]]) -> list[str]:
@@ -49,21 +49,21 @@ class WholeDocuments(Task[ModelT]):
         texts: Sequence[str],
         *,
         quick: bool = False,
-        cut: bool = False,
-    ) -> list[Answered]:
+        truncate: bool = False,
+    ) -> list[Prediction]:
         """Tell words that go with each text; a blank line is answered with a blank."""
         model.eval()
-        answers = [Answered("", 0.0, 0)] * len(texts)
+        answers = [Prediction("", 0.0, 0)] * len(texts)
         for place, text in enumerate(texts):
             if text.strip():
-                ids, lost = self._fitted(text, cut=cut)
-                answers[place] = Answered(self.tell(model, [closed(ids)])[0], 0.0, lost)
+                ids, lost = self._fitted(text, truncate=truncate)
+                answers[place] = Prediction(self.tell(model, [closed(ids)])[0], 0.0, lost)
         return answers
 
-    def _fitted(self, text: str, *, cut: bool) -> tuple[list[int], int]:
+    def _fitted(self, text: str, *, truncate: bool) -> tuple[list[int], int]:
         (((ids),),) = self.encode([(text,)])
         most = self.recipe.text.max_length - 2
-        if len(ids) > most and not cut:
+        if len(ids) > most and not truncate:
             raise UsageError(
                 f"a text must fit what the model reads. Got {len(ids)} tokens; this model reads "
                 f"at most {most}.",

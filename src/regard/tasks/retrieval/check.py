@@ -50,6 +50,6 @@ def _take(report: Report, split: str, found: Iterable[Found | Document | Judgmen
             place = f"{one.file}:{one.line}"
             first = seen.setdefault(name_of(one.text), place)
             if first != place:
-                told = f"The document {one.name!r} says the same as {first}."
+                problem = f"The document {one.name!r} says the same as {first}."
                 remedy = "Leave one of them out: in a ranking each takes the other's place."
-                report.add(Finding("duplicate", "note", split, one.file, one.line, told, remedy))
+                report.add(Finding("duplicate", "note", split, one.file, one.line, problem, remedy))

@@ -14,7 +14,7 @@ from regard.tasks.retrieval.corpus import Corpus
 from regard.tasks.retrieval.example import Tag
 from regard.tasks.retrieval.metrics import DEPTH, mean_scores, rank, ranking_scores
 from regard.tasks.retrieval.ranking import blend, words_found
-from regard.tasks.task import Measured, Sample, Texts
+from regard.tasks.task import Evaluation, Sample, Texts
 
 SIGNATURE = "trec_eval|gain:grade|ties:later name first|depth:1000"
 QUICK_QUESTIONS, QUICK_DOCUMENTS = 200, 3000  # while training
@@ -67,7 +67,7 @@ def scored(examples: Iterable[Texts]) -> list[tuple[str, str, float]]:
     return [(first, second, tag.score) for first, second, tag in pairs if tag.kind == "scored"]
 
 
-def measure_likeness(pairs: Sequence[tuple[str, str, float]], encode: Encode) -> Measured:
+def measure_likeness(pairs: Sequence[tuple[str, str, float]], encode: Encode) -> Evaluation:
     """Say how well cosines follow the scores that people gave, beside shared words."""
     first, second, gold = (list(side) for side in zip(*pairs, strict=True))
     cosines = (encode(first) * encode(second)).sum(dim=1).tolist()
@@ -77,7 +77,7 @@ def measure_likeness(pairs: Sequence[tuple[str, str, float]], encode: Encode) ->
         for one, other, true, said in zip(first, second, gold, cosines, strict=True)
     ]
     signature = {"spearman": "cosine of the two vectors; ties at their mean rank"}
-    return Measured(
+    return Evaluation(
         number_scores(cosines, gold), number_scores(plain, gold), signature, len(pairs), samples
     )
 
@@ -129,7 +129,7 @@ def ask(
     return found
 
 
-def told(every: Sequence[tuple[Corpus, list[Ranked]]]) -> Measured:
+def told(every: Sequence[tuple[Corpus, list[Ranked]]]) -> Evaluation:
     """Put all questions together: means, answers one by one, and some to look at."""
     ranked = [one for _, some in every for one in some]
     means = {
@@ -138,7 +138,7 @@ def told(every: Sequence[tuple[Corpus, list[Ranked]]]) -> Measured:
     samples = [_sample(corpus, one) for corpus, some in every for one in some]
     shown = [_shown(corpus, one) for corpus, some in every for one in some[:TOLD]]
     details = {"searches": shown[:TOLD], "ranks": _ranks(every)}
-    return Measured(
+    return Evaluation(
         means["dense"],
         means["bm25"],
         {"ndcg@10": SIGNATURE},

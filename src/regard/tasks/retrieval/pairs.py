@@ -29,7 +29,7 @@ Ids = NDArray[np.uint32]
 class Drawn(NamedTuple):
     """One pair."""
 
-    asked: Ids
+    query: Ids
     answer: Ids
     owner: int
     """Number of the document that answers."""
@@ -64,7 +64,7 @@ class Pairs:
                 answers.append(_span(text, self._limits(self.settings.document_length), rng))
                 owners.append(int(tag[1]))
         fields = (
-            pad([marked(one.asked) for one in drawn], filler=special.PAD),
+            pad([marked(one.query) for one in drawn], filler=special.PAD),
             pad([marked(answer) for answer in answers], filler=special.PAD),
             pad([one.also for one in drawn], filler=-1),
             pad([[owner] for owner in owners], filler=-1),
@@ -72,16 +72,16 @@ class Pairs:
         return Batch(fields, numbers)
 
     def _drawn(self, example: tuple[Ids, ...], rng: np.random.Generator) -> Drawn:
-        asked, text, tag = example
+        query, text, tag = example
         kind, owner, also = int(tag[0]), int(tag[1]), tag[1:].tolist()
         settings = self.settings
         answering = self._limits(settings.document_length)
         if kind == LABELLED:
-            return Drawn(asked[: self.longest], text[: answering[1]], owner, also)
+            return Drawn(query[: self.longest], text[: answering[1]], owner, also)
         titled = kind == TITLED and "title" in settings.pairs
         if titled and ("crops" not in settings.pairs or rng.integers(2)):
-            return Drawn(asked[: self.longest], _span(text, answering, rng), owner, also)
-        whole = np.concatenate([asked, text])
+            return Drawn(query[: self.longest], _span(text, answering, rng), owner, also)
+        whole = np.concatenate([query, text])
         spans = [
             _span(whole, self._limits(each), rng) for each in (settings.query_length, answering)
         ]
@@ -95,7 +95,7 @@ class Pairs:
         """Draw examples whose texts BM25 takes for answers though they are none."""
         if self.words is None:
             return []
-        scores = self.words.scores(one.asked.tolist())
+        scores = self.words.scores(one.query.tolist())
         scores[number] = 0.0
         most = min(len(scores), self.settings.hard_from + len(one.also))
         first = np.argpartition(-scores, most - 1)[:most]

@@ -106,8 +106,8 @@ def judged(folder: Path, split: str) -> Iterator[Found]:
     for name, query in asked.items():
         own = grades.get(name, {})
         if not any(grade > 0 for grade in own.values()):
-            told = f"The query {name!r} has no relevant document."
-            yield Fault("unjudged", "note", query.file, query.line, told, "It is passed over.")
+            problem = f"The query {name!r} has no relevant document."
+            yield Fault("unjudged", "note", query.file, query.line, problem, "It is passed over.")
             continue
         tag = Tag("judged", name, grades=own, corpus=str(folder))
         yield Record((query.text, "", tag.written()), query.file, query.line)
@@ -128,9 +128,9 @@ def judgments(folder: Path, split: str) -> Iterator[Query | Judgment | Fault]:
             known.add(document.name)
     file = find_qrels(folder, split)
     if file is None:
-        told = f"There are no judgments for {split}."
+        problem = f"There are no judgments for {split}."
         remedy = f"Put them into qrels/{'dev' if split == 'valid' else split}.tsv, or qrels.tsv."
-        yield Fault("missing-file", "fatal", str(folder), 0, told, remedy)
+        yield Fault("missing-file", "fatal", str(folder), 0, problem, remedy)
         return
     for one in read_judgments(file):
         yield one if isinstance(one, Fault) else _known(one, queries, known)
@@ -142,8 +142,8 @@ def _known(one: Judgment, queries: set[str], documents: set[str]) -> Judgment | 
         ("document", one.document, documents),
     ):
         if name not in names:
-            told = f"The judgment names the {what} {name!r}, which is not there."
-            return make_fault(f"missing-{what}", Path(one.file), one.line, told)
+            problem = f"The judgment names the {what} {name!r}, which is not there."
+            return make_fault(f"missing-{what}", Path(one.file), one.line, problem)
     return one
 
 
@@ -243,8 +243,8 @@ def _columns(recipe: Recipe, path: Path) -> Iterator[Found]:
             continue
         number = _number(found.fields[2])
         if number is None:
-            told = f"The third field must be a number. Got {found.fields[2]!r}."
-            yield make_fault("score", Path(found.file), found.line, told)
+            problem = f"The third field must be a number. Got {found.fields[2]!r}."
+            yield make_fault("score", Path(found.file), found.line, problem)
         else:
             tag = Tag("scored", score=number)
             yield Record((*found.fields[:2], tag.written()), found.file, found.line)

@@ -49,8 +49,8 @@ from regard.tasks.retrieval.measurement import (
 from regard.tasks.retrieval.pairs import LABELLED, TITLED, UNTITLED, Pairs, marked
 from regard.tasks.retrieval.read_examples import name_of, records
 from regard.tasks.suggest.retrieval import survey_documents
-from regard.tasks.suggest.survey import Seen
-from regard.tasks.task import Answered, Examples, Measured, Task, Texts
+from regard.tasks.suggest.survey import DataSurvey
+from regard.tasks.task import Evaluation, Examples, Prediction, Task, Texts
 from regard.tasks.vectors import read_rows
 from regard.text import special
 from regard.text.tokenizer import Tokenizer
@@ -93,7 +93,7 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
         self._pairs: tuple[str, Pairs] | None = None
 
     @classmethod
-    def survey(cls, files: Sequence[str]) -> Seen:
+    def survey(cls, files: Sequence[str]) -> DataSurvey:
         """Count documents and their words."""
         return survey_documents(files)
 
@@ -161,7 +161,7 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
     def build(self) -> BiEncoder:
         return bi_encoder(self.recipe.model, self.tokenizer.size, self.settings)
 
-    def begin(self, model: BiEncoder, store: Store) -> None:
+    def prepare_model(self, model: BiEncoder, store: Store) -> None:
         """Let how often tokens stand in documents, and together, shape the first vectors."""
         begin(model, store, self.settings, tokens=self.tokenizer.size)
 
@@ -192,7 +192,7 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
         asked = [marked(row[0][: self.most]) for row in rows]
         return Batch((pad(asked, filler=special.PAD),), np.arange(len(rows)))
 
-    def asked(self, text: str) -> Batch:
+    def encode_text(self, text: str) -> Batch:
         """Put a text as it is read when it asks; what does not fit is not read."""
         return self.pad([(self.tokenizer.encode(" ".join(text.split())),)])
 
@@ -238,7 +238,7 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
             return []
         return [cut(ids, self.most)] if cut else windows(ids, self.most)
 
-    def measure(self, model: BiEncoder, examples: Sequence[Texts], *, quick: bool) -> Measured:
+    def measure(self, model: BiEncoder, examples: Sequence[Texts], *, quick: bool) -> Evaluation:
         """Rank the documents for every question: by vectors, beside BM25, and by both."""
         alike = scored(examples)
         if alike and len(alike) == len(examples):
@@ -278,11 +278,11 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
         texts: Sequence[str],
         *,
         quick: bool = False,
-        cut: bool = False,
-    ) -> list[Answered]:
+        truncate: bool = False,
+    ) -> list[Prediction]:
         """Give each text's vector; of a text that is too long, all windows are read."""
         found = self.vectors(model, texts).tolist()
-        return [Answered("", 0.0, 0, vector=tuple(vector)) for vector in found]
+        return [Prediction("", 0.0, 0, vector=tuple(vector)) for vector in found]
 
 
 def _numbers(tag: Tag) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from regard.data.record import Request
 from regard.data.source import RecordReader, scan
-from regard.tasks.suggest.survey import MOST_LOOKED_AT, SEPARATOR, Choices, Seen
+from regard.tasks.suggest.survey import MOST_SURVEYED, SEPARATOR, Choices, DataSurvey
 
 SMALL = 5_000  # examples below which little is learned from scratch
 EPOCHS = {
@@ -21,9 +21,9 @@ MOST_READ = 512  # tokens of one text
 FEW = 20  # different numbers up to which they may be labels
 
 
-def suggest_classification(files: Sequence[str], seen: Seen) -> Choices:
+def suggest_classification(files: Sequence[str], seen: DataSurvey) -> Choices:
     """Choose for texts with labels: runs of tokens carry most of what a label needs."""
-    tables, reasons = _common("classification", files, seen, seen.told("texts"))
+    tables, reasons = _common("classification", files, seen, seen.describe("texts"))
     tables["text"]["overlong"] = "head-tail"
     reasons["text.overlong"] = "of what is longer, the beginning and the end say the most."
     tables["model"]["embedding"] = {"ngrams": 2, "ngram_rows": 65536}
@@ -31,9 +31,9 @@ def suggest_classification(files: Sequence[str], seen: Seen) -> Choices:
     return Choices(tables, reasons)
 
 
-def suggest_sentence_pair(files: Sequence[str], seen: Seen) -> Choices:
+def suggest_sentence_pair(files: Sequence[str], seen: DataSurvey) -> Choices:
     """Choose for pairs: both in one row, so that every word may look at the other text."""
-    tables, reasons = _common("sentence-pair", files, seen, seen.told("pairs"))
+    tables, reasons = _common("sentence-pair", files, seen, seen.describe("pairs"))
     tables["text"]["overlong"] = "head"
     reasons["text.overlong"] = "where both do not fit, the longer one is cut."
     tables["model"]["depth"] = 2
@@ -43,7 +43,7 @@ def suggest_sentence_pair(files: Sequence[str], seen: Seen) -> Choices:
 
 
 def _common(
-    task: str, files: Sequence[str], seen: Seen, told: str
+    task: str, files: Sequence[str], seen: DataSurvey, size: str
 ) -> tuple[dict[str, Any], dict[str, str]]:
     data, reasons = _last_field(task, files)
     sides = 2 if task == "sentence-pair" else 1
@@ -80,7 +80,7 @@ def _common(
         "data.holdout": "no files to choose by were given, so a share of train is held out.",
         "text.lowercase": "capitals say little about a label, and words come up more often.",
         "text.max_length": f"the longest text has {seen.longest:,} words; longer rows cost more.",
-        "model.width": f"{told}: a wider model would learn them by heart.",
+        "model.width": f"{size}: a wider model would learn them by heart.",
         "model.dropout": "the fewer the examples, the more is silenced against learning by heart.",
         "model.head.pooling": "what is said anywhere, and how strongly anywhere, both count.",
         "training.keep": "labels are soon learned by heart; the best on the held-out share stays.",
@@ -96,7 +96,7 @@ def _last_field(task: str, files: Sequence[str]) -> tuple[dict[str, Any], dict[s
     """Look whether the last field is one label, several, or a score."""
     expected = 3 if task == "sentence-pair" else 2
     request = Request(expected, label_separator=SEPARATOR)
-    records = islice(RecordReader(scan(files, request), skip=True), MOST_LOOKED_AT)
+    records = islice(RecordReader(scan(files, request), skip=True), MOST_SURVEYED)
     written = [record.fields[-1] for record in records]
     different = {one.strip() for one in written}
     if len(different) > FEW and all(map(_is_number, different)):

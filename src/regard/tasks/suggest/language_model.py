@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 
 from regard.data.compression import plain_name
-from regard.tasks.suggest.survey import Choices, Seen
+from regard.tasks.suggest.survey import Choices, DataSurvey
 
 LITTLE = 1_000_000  # words below which characters do better than pieces of words
 TINY = 50_000  # words below which a model has little to learn from
 PLAIN = ("", ".txt", ".text", ".md")  # endings of files that hold nothing but text
 
 
-def suggest_language_model(files: Sequence[str], seen: Seen) -> Choices:
+def suggest_language_model(files: Sequence[str], seen: DataSurvey) -> Choices:
     """Choose for plain text: characters and their runs for little of it, pieces for much."""
     words = round(seen.examples * seen.words)
-    told = f"{'over ' if seen.more else ''}{words:,} words"
+    size = f"{'over ' if seen.more else ''}{words:,} words"
     little = words < LITTLE
     plain = all(plain_name(Path(file)).suffix.lower() in PLAIN for file in files)
     width = 64 if words < TINY else 96 if little else 192
@@ -53,10 +53,10 @@ def suggest_language_model(files: Sequence[str], seen: Seen) -> Choices:
     }
     reasons = {
         "data.holdout_from": "what a language model is asked is to go on, so the end is held out.",
-        "text.tokenizer": f"there are {told}: "
+        "text.tokenizer": f"there are {size}: "
         + ("too few to know words by." if little else "enough to know pieces of words by."),
         "text.max_length": "the window: what is farther back is not seen.",
-        "model.width": f"{told}: a wider model would learn them by heart.",
+        "model.width": f"{size}: a wider model would learn them by heart.",
         "model.embedding.ngrams": "what usually follows the last few tokens need not be computed.",
         "training.optimizer.weight_decay": "strong, or runs seen once are learned by heart.",
         "training.label_smoothing": "probabilities are what is measured; none is given away.",

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.tasks.suggest.survey import Choices, Seen
+from regard.tasks.suggest.survey import Choices, DataSurvey
 
 LITTLE, MUCH = 300_000, 5_000_000  # words: where a narrower and a wider body pays
 
 READ = 512  # tokens of a document
 
 
-def suggest_pretraining(files: Sequence[str], seen: Seen) -> Choices:
+def suggest_pretraining(files: Sequence[str], seen: DataSurvey) -> Choices:
     """Choose for masked words; pairs are left to those who want them."""
     words = seen.examples * seen.words
-    told = seen.told("documents")
+    size = seen.describe("documents")
     width = 96 if words < LITTLE else 192 if words < MUCH else 256
     vocabulary = int(np.clip(round(words**0.5 * 8, -3), 1000, 8000))
     tables = {
@@ -38,9 +38,9 @@ def suggest_pretraining(files: Sequence[str], seen: Seen) -> Choices:
         },
     }
     reasons = {
-        "text.vocabulary": f"grows with the square root of the text; there are {told}.",
+        "text.vocabulary": f"grows with the square root of the text; there are {size}.",
         "text.max_length": "documents are packed into windows of this length, without padding.",
-        "model.width": f"{told}: wider bodies want more text and more time.",
+        "model.width": f"{size}: wider bodies want more text and more time.",
         "model.dropout": "plain text is read a few times at most; little is learned by heart.",
         "pretraining.mask": "many masks teach fast at first, few teach finely at the end.",
         "data.holdout": "no files to choose by were given, so a share of train is held out.",
@@ -49,10 +49,10 @@ def suggest_pretraining(files: Sequence[str], seen: Seen) -> Choices:
     return Choices(tables, reasons)
 
 
-def suggest_document_pretraining(files: Sequence[str], seen: Seen) -> Choices:
+def suggest_document_pretraining(files: Sequence[str], seen: DataSurvey) -> Choices:
     """Choose for what whole documents are about: vectors of tokens and of pairs, and their mean."""
     words = seen.examples * seen.words
-    told = seen.told("documents")
+    size = seen.describe("documents")
     vocabulary = int(np.clip(round(words**0.5 * 8, -3), 1000, 12000))
     tables = {
         "task": "document-pretraining",
@@ -81,7 +81,7 @@ def suggest_document_pretraining(files: Sequence[str], seen: Seen) -> Choices:
         },
     }
     reasons = {
-        "text.vocabulary": f"grows with the square root of the text; there are {told}.",
+        "text.vocabulary": f"grows with the square root of the text; there are {size}.",
         "model.depth": "what a document is about needs no order; blocks can be put on it later.",
         "model.last_norm": "words that say much may have long vectors, and so count for more.",
         "model.embedding.ngrams": 'pairs such as "not good" have vectors of their own.',
@@ -91,10 +91,10 @@ def suggest_document_pretraining(files: Sequence[str], seen: Seen) -> Choices:
     return Choices(tables, reasons)
 
 
-def suggest_document_vectors(files: Sequence[str], seen: Seen) -> Choices:
+def suggest_document_vectors(files: Sequence[str], seen: DataSurvey) -> Choices:
     """Choose for directions that texts and their runs of tokens share."""
     words = seen.examples * seen.words
-    told = seen.told("documents")
+    size = seen.describe("documents")
     tables = {
         "task": "document-vectors",
         "data": {"train": list(files)},
@@ -127,7 +127,7 @@ def suggest_document_vectors(files: Sequence[str], seen: Seen) -> Choices:
         },
     }
     reasons = {
-        "text.vocabulary": f"grows with the square root of the text; there are {told}.",
+        "text.vocabulary": f"grows with the square root of the text; there are {size}.",
         "model.depth": "what enters a model is learned; blocks can be put on it later.",
         "model.embedding.ngram_min_count": "an n-gram of one text tells nothing of others.",
         "training.optimizer.rate": "a thousandth for each run of a step, which has about 2,000.",

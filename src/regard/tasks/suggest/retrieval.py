@@ -11,13 +11,13 @@ from regard.data.formats.beir import find_file, find_qrels, is_folder
 from regard.errors import DataError, UsageError
 from regard.tasks.retrieval.corpus import sound
 from regard.tasks.retrieval.read_examples import documents
-from regard.tasks.suggest.survey import MOST_LOOKED_AT, Choices, Seen
+from regard.tasks.suggest.survey import MOST_SURVEYED, Choices, DataSurvey
 
 MUCH = 20_000  # documents from which on a deeper model pays
 FIRST = 2000  # documents that are asked whether they have titles
 
 
-def suggest_retrieval(files: Sequence[str], seen: Seen) -> Choices:
+def suggest_retrieval(files: Sequence[str], seen: DataSurvey) -> Choices:
     """Choose for documents: pairs from what the folder has, vectors that begin from topics."""
     paths = [Path(file).expanduser() for file in files]
     titled = _titled(paths)
@@ -26,7 +26,7 @@ def suggest_retrieval(files: Sequence[str], seen: Seen) -> Choices:
     pairs = ["crops", *(["title"] if titled > 0.5 else [])]
     pairs += ["labelled"] if learned else []
     depth = 1 if seen.examples < MUCH else 2
-    told = seen.told("documents")
+    size = seen.describe("documents")
     tables: dict[str, Any] = {
         "task": "retrieval",
         "data": {"train": list(files), **({"test": judged} if judged else {})},
@@ -53,8 +53,8 @@ def suggest_retrieval(files: Sequence[str], seen: Seen) -> Choices:
     }
     reasons = {
         "data.holdout": "of this share the titles, or first sentences, are asked while training.",
-        "text.vocabulary": f"grows with the square root of the text; there are {told}.",
-        "model.depth": f"{told}: on few, the vectors of the words say nearly everything.",
+        "text.vocabulary": f"grows with the square root of the text; there are {size}.",
+        "model.depth": f"{size}: on few, the vectors of the words say nearly everything.",
         "retrieval.pairs": f"{titled:.0%} of the documents have titles"
         + ("; there are judged queries to learn from." if learned else "; there are no labels."),
         "retrieval.start": "words of the same documents begin near each other; costs seconds.",
@@ -65,20 +65,20 @@ def suggest_retrieval(files: Sequence[str], seen: Seen) -> Choices:
     return Choices(tables, reasons)
 
 
-def survey_documents(files: Sequence[str]) -> Seen:
+def survey_documents(files: Sequence[str]) -> DataSurvey:
     """Count documents and their words."""
     paths = [Path(file).expanduser() for file in files]
     _check_there(paths)
     found = chain.from_iterable(sound(documents(path), skip=True) for path in paths)
     some = (len(document.text.split()) for document in found if document.text)
-    counts = list(islice(some, MOST_LOOKED_AT + 1))
+    counts = list(islice(some, MOST_SURVEYED + 1))
     if not counts:
         raise DataError(
             f"data must hold at least one document. Got none in {', '.join(files)}.",
             "Name a folder with corpus.jsonl, or a file of documents.",
         )
-    more = len(counts) > MOST_LOOKED_AT
-    return Seen(len(counts) - more, more, float(np.mean(counts)), max(counts))
+    more = len(counts) > MOST_SURVEYED
+    return DataSurvey(len(counts) - more, more, float(np.mean(counts)), max(counts))
 
 
 def _titled(paths: list[Path]) -> float:
@@ -88,7 +88,7 @@ def _titled(paths: list[Path]) -> float:
     return float(np.mean(have))
 
 
-def _vocabulary(seen: Seen) -> int:
+def _vocabulary(seen: DataSurvey) -> int:
     return int(np.clip(round((seen.examples * seen.words) ** 0.5 * 8, -3), 1000, 16000))
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from regard.recipe.load import make
 from regard.recipe.recipe import Recipe
 from regard.tasks.kinds import KINDS
-from regard.tasks.suggest.transfer import begun_from
+from regard.tasks.suggest.transfer import adapt_choices
 from regard.tasks.transfer import Origin, complete_from
 
 
@@ -24,5 +24,5 @@ def suggest(task: str, files: Sequence[str], origin: Origin | None = None) -> Su
     choices = kind.suggest(files, seen)
     if origin is None:
         return Suggestion(make(choices.tables), choices.reasons)
-    choices = begun_from(choices, origin, seen)
+    choices = adapt_choices(choices, origin, seen)
     return Suggestion(complete_from(make(choices.tables), origin), choices.reasons)

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from regard.tasks.suggest.survey import Choices, Seen
+from regard.tasks.suggest.survey import Choices, DataSurvey
 
 SMALL = 20_000  # examples below which little is learned from scratch
 MOST_READ = 384  # tokens of one document
 
 
-def suggest_summarization(files: Sequence[str], seen: Seen) -> Choices:
+def suggest_summarization(files: Sequence[str], seen: DataSurvey) -> Choices:
     """Choose for documents and what they say in short."""
     tables, reasons = _common("summarization", files, seen)
     tables["training"] |= {"keep": "best", "coverage": 0.5}
@@ -24,7 +24,7 @@ def suggest_summarization(files: Sequence[str], seen: Seen) -> Choices:
     return Choices(tables, reasons)
 
 
-def suggest_denoising(files: Sequence[str], seen: Seen) -> Choices:
+def suggest_denoising(files: Sequence[str], seen: DataSurvey) -> Choices:
     """Choose for documents alone, to begin a summarizer from."""
     tables, reasons = _common("denoising", files, seen)
     tables["decoding"] = {"beam": 4, "max_length": MOST_READ}
@@ -33,8 +33,10 @@ def suggest_denoising(files: Sequence[str], seen: Seen) -> Choices:
     return Choices(tables, reasons)
 
 
-def _common(task: str, files: Sequence[str], seen: Seen) -> tuple[dict[str, Any], dict[str, str]]:
-    told = seen.told("documents")
+def _common(
+    task: str, files: Sequence[str], seen: DataSurvey
+) -> tuple[dict[str, Any], dict[str, str]]:
+    size = seen.describe("documents")
     tables: dict[str, Any] = {
         "task": task,
         "data": {"train": list(files)},
@@ -59,7 +61,7 @@ def _common(task: str, files: Sequence[str], seen: Seen) -> tuple[dict[str, Any]
         },
     }
     reasons = {
-        "text.vocabulary": f"grows with the square root of the corpus; there are {told}.",
+        "text.vocabulary": f"grows with the square root of the corpus; there are {size}.",
         "text.max_length": f"the longest document has {seen.longest:,} words; it is truncated.",
         "model.copying": "names and numbers of a document come up nowhere else: they are copied.",
         "model.dropout": "the fewer the examples, the more is silenced against learning by heart.",

@@ -9,11 +9,11 @@ from regard.data.record import Request
 from regard.data.source import RecordReader, scan
 from regard.errors import DataError
 
-MOST_LOOKED_AT = 200_000
+MOST_SURVEYED = 200_000
 SEPARATOR = "|"  # put between labels that a format keeps apart
 
 
-class Seen(NamedTuple):
+class DataSurvey(NamedTuple):
     """What a look at the data showed."""
 
     examples: int
@@ -24,7 +24,7 @@ class Seen(NamedTuple):
     longest: int
     """Words of the longest text."""
 
-    def told(self, what: str) -> str:
+    def describe(self, what: str) -> str:
         """Say how many of ``what`` there are, and how long."""
         over = "over " if self.more else ""
         return f"{over}{self.examples:,} {what} of {self.words:.0f} words"
@@ -37,22 +37,22 @@ class Choices(NamedTuple):
     reasons: dict[str, str]
 
 
-Choose = Callable[[Sequence[str], Seen], Choices]
+Choose = Callable[[Sequence[str], DataSurvey], Choices]
 """Files, and what was seen in them, to choices."""
 
 
-def survey(files: Sequence[str], *, expected: int) -> Seen:
+def survey(files: Sequence[str], *, expected: int) -> DataSurvey:
     """Read the first examples of ``expected`` fields and count their words."""
     counts = []
     request = Request(expected, label_separator=SEPARATOR)
     for record in RecordReader(scan(files, request), skip=True):
         counts.append(max(len(field.split()) for field in record.fields))
-        if len(counts) > MOST_LOOKED_AT:
+        if len(counts) > MOST_SURVEYED:
             break
     if not counts:
         raise DataError(
             f"data must hold at least one example. Got none in {', '.join(files)}.",
             "Check that the files are the right ones; `regard init --help` shows the forms.",
         )
-    examples = min(len(counts), MOST_LOOKED_AT)
-    return Seen(examples, len(counts) > MOST_LOOKED_AT, float(np.mean(counts)), max(counts))
+    examples = min(len(counts), MOST_SURVEYED)
+    return DataSurvey(examples, len(counts) > MOST_SURVEYED, float(np.mean(counts)), max(counts))

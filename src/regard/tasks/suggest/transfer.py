@@ -12,7 +12,7 @@ from copy import deepcopy
 from typing import Any
 
 from regard.recipe.recipe import Recipe
-from regard.tasks.suggest.survey import Choices, Seen
+from regard.tasks.suggest.survey import Choices, DataSurvey
 from regard.tasks.transfer import MAY_DIFFER, TEXT, Origin, shape_from
 
 FEW = 5_000  # labels below which what whole documents taught is better kept as it is
@@ -21,7 +21,7 @@ LABELLED = ("classification", "sentence-pair")
 Tables = dict[str, Any]
 
 
-def begun_from(choices: Choices, origin: Origin, seen: Seen) -> Choices:
+def adapt_choices(choices: Choices, origin: Origin, seen: DataSurvey) -> Choices:
     """Leave to the other run what is its to say, and choose how what it learned learns on."""
     tables = deepcopy(choices.tables)
     carry = "embedding" if origin.recipe.task == "document-vectors" else "body"
@@ -59,7 +59,7 @@ def _text_from(other: Recipe) -> set[str]:
     return set(TEXT) - ({"max_length"} if any_length else set())
 
 
-def _learn_on(tables: Tables, other: Recipe, seen: Seen) -> dict[str, str]:
+def _learn_on(tables: Tables, other: Recipe, seen: DataSurvey) -> dict[str, str]:
     """Choose how labels are learned from; return the reasons."""
     model, training = tables["model"], tables["training"]
     reasons: dict[str, str] = {}

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from regard.data.compression import plain_name
-from regard.tasks.suggest.survey import Choices, Seen
+from regard.tasks.suggest.survey import Choices, DataSurvey
 
 SMALL = 20_000  # pairs below which a model has little to learn from
 LARGE = 150_000  # pairs above which a wider model pays
 
 
-def suggest_translation(files: Sequence[str], seen: Seen) -> Choices:
+def suggest_translation(files: Sequence[str], seen: DataSurvey) -> Choices:
     """Choose for pairs of texts."""
-    told = seen.told("pairs")
+    size = seen.describe("pairs")
     width = 160 if seen.examples < LARGE else 256
     vocabulary = int(np.clip(round(seen.examples**0.5 * 24, -3), 1000, 8000))
     tables: dict[str, Any] = {
@@ -41,9 +41,9 @@ def suggest_translation(files: Sequence[str], seen: Seen) -> Choices:
     }
     reasons = {
         "decoding.length_penalty": "higher than the paper's: small models stop too early.",
-        "text.vocabulary": f"grows with the square root of the corpus; there are {told}.",
+        "text.vocabulary": f"grows with the square root of the corpus; there are {size}.",
         "text.max_length": f"the longest text has {seen.longest} words; a word may be four pieces.",
-        "model.width": f"{told}: a wider model would not be trained enough in the time.",
+        "model.width": f"{size}: a wider model would not be trained enough in the time.",
         "model.dropout": "the fewer the examples, the more is silenced against learning by heart.",
         "model.start.lexicon": "a word-for-word lexicon costs seconds and saves the first epochs.",
         "data.holdout": "no files to choose by were given, so a share of train is held out.",

@@ -55,13 +55,17 @@ def _misfit(text: str, tokens: Sequence[Place], one: Marked) -> Misfit:
     if not label.strip():
         return Misfit("span", f"The span {_shown(text, one)} has no label.", "Give it one.")
     if not 0 <= begin < end <= len(text):
-        told = f"The span [{begin}, {end}, {label!r}] is not in the text of {len(text)} characters."
-        return Misfit("span", told, "Correct it: counted from 0 in characters, the end exclusive.")
-    told = f"The span {_shown(text, one)} does not begin and end where tokens do."
+        problem = (
+            f"The span [{begin}, {end}, {label!r}] is not in the text of {len(text)} characters."
+        )
+        return Misfit(
+            "span", problem, "Correct it: counted from 0 in characters, the end exclusive."
+        )
+    problem = f"The span {_shown(text, one)} does not begin and end where tokens do."
     nearest = _nearest(tokens, one)
     if nearest is None:
-        return Misfit("span", told, "Mark a token of the text.")
-    return Misfit("span", told, f"The tokens it touches are {_shown(text, nearest)}.")
+        return Misfit("span", problem, "Mark a token of the text.")
+    return Misfit("span", problem, f"The tokens it touches are {_shown(text, nearest)}.")
 
 
 def _nearest(tokens: Sequence[Place], one: Marked) -> Marked | None:
@@ -74,8 +78,8 @@ def _nearest(tokens: Sequence[Place], one: Marked) -> Marked | None:
 
 
 def _overlap(text: str, one: Marked, other: Marked) -> Misfit:
-    told = f"The spans {_shown(text, one)} and {_shown(text, other)} overlap."
-    return Misfit("overlap", told, "A token has one tag: keep one of the two spans.")
+    problem = f"The spans {_shown(text, one)} and {_shown(text, other)} overlap."
+    return Misfit("overlap", problem, "A token has one tag: keep one of the two spans.")
 
 
 def _shown(text: str, one: Marked) -> str:

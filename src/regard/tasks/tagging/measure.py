@@ -13,7 +13,7 @@ from regard.tasks.tagging.metrics import (
     token_accuracy,
 )
 from regard.tasks.tagging.schemes import Scheme, read_spans, write_tags
-from regard.tasks.task import Measured, Sample
+from regard.tasks.task import Evaluation, Sample
 
 SHOWN = 500  # characters of a sample
 
@@ -34,7 +34,7 @@ class Predicted(NamedTuple):
     """Mean -log p of the true tags."""
 
 
-def measure(gold: Sequence[Gold], predicted: Predicted) -> Measured:
+def measure(gold: Sequence[Gold], predicted: Predicted) -> Evaluation:
     """Score both by the data's own scheme, or by the learned one where the data has several."""
     schemes = {one.annotation.scheme for one in gold}
     scheme: Scheme = schemes.pop() if len(schemes) == 1 else LEARNED
@@ -44,7 +44,7 @@ def measure(gold: Sequence[Gold], predicted: Predicted) -> Measured:
     )
     scores, metrics = _scores(mine, scheme)
     strict = score_entities(mine, scheme, strict=True)
-    return Measured(
+    return Evaluation(
         metrics={**metrics, "loss": predicted.loss},
         baseline=_scores(theirs, scheme)[1],
         signature={

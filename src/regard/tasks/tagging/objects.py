@@ -47,9 +47,9 @@ def read_objects(path: Path, fields: tuple[str, ...]) -> Iterator[Found | Senten
             continue
         names = names or _usual(value)
         if names is None:
-            told = f"Which fields hold text and spans is not plain from: {', '.join(value)}."
+            problem = f"Which fields hold text and spans is not plain from: {', '.join(value)}."
             remedy = 'Name them in data.fields, for instance ["text", "spans"].'
-            yield Fault("missing-field", "fatal", str(path), line.number, told, remedy)
+            yield Fault("missing-field", "fatal", str(path), line.number, problem, remedy)
             return
         yield from _read(path, line.number, value, names)
 
@@ -96,8 +96,8 @@ def _read(
     path: Path, line: int, value: dict[str, object], names: Names
 ) -> Iterator[Found | Sentence]:
     if value.get("answer") in REJECTED:
-        told = f'The annotator\'s answer is "{value["answer"]}".'
-        yield Fault("rejected", "note", str(path), line, told, "The text is passed over.")
+        problem = f'The annotator\'s answer is "{value["answer"]}".'
+        yield Fault("rejected", "note", str(path), line, problem, "The text is passed over.")
         return
     text, marks = value.get(names.text), value.get(names.marks)
     if not isinstance(text, str | list) or not isinstance(marks, list):
@@ -119,11 +119,11 @@ def _tagged(path: Path, line: int, tokens: list[object], tags: list[object]) -> 
     sentence = []
     for token, tag in zip(tokens, tags, strict=True):
         if type(tag) is int:
-            told = f"The tag {tag} is a number, and what it stands for is not in the file."
-            return Fault("tag", "bad", str(path), line, told, 'Write names, such as "B-PER".')
+            problem = f"The tag {tag} is a number, and what it stands for is not in the file."
+            return Fault("tag", "bad", str(path), line, problem, 'Write names, such as "B-PER".')
         if not (isinstance(token, str) and isinstance(tag, str) and token.strip() and tag.strip()):
-            told = f"Tokens and tags are texts that are not empty. Got {token!r} and {tag!r}."
-            return make_fault("columns", path, line, told)
+            problem = f"Tokens and tags are texts that are not empty. Got {token!r} and {tag!r}."
+            return make_fault("columns", path, line, problem)
         sentence.append(Token(token, tag, line))
     return sentence
 
@@ -134,8 +134,8 @@ def _marked(
     spans = [as_marked(mark) for mark in marks]
     unread = [mark for mark, span in zip(marks, spans, strict=True) if span is None]
     for mark in unread:
-        told = f"A span is [start, end, label]. Got {json.dumps(mark, ensure_ascii=False)}."
-        yield make_fault("span", path, line, told)
+        problem = f"A span is [start, end, label]. Got {json.dumps(mark, ensure_ascii=False)}."
+        yield make_fault("span", path, line, problem)
     places = _given_tokens(text, value.get("tokens"))
     if places is None:
         yield make_fault(

@@ -40,7 +40,7 @@ def tag_question(task: Task[Any], decoder: Decoder, model: Tagger, inquiry: Inqu
     Where none is found, the tags that say so are explained.
     """
     text, tokenizer = inquiry.text, task.tokenizer
-    batch = task.asked(text).to(device_of(model))
+    batch = task.encode_text(text).to(device_of(model))
     row = batch.fields[1].ids[0].tolist()
     tokens = find_words(text)
     (places,) = to_rows(tokenizer, [text], [tokens])

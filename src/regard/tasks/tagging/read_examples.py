@@ -79,20 +79,20 @@ def _parts(path: Path, data: DataSettings) -> Iterator[Found | Sentence]:
 
 
 def _note(path: Path, scheme: Scheme) -> Fault:
-    told = f"The tags are {scheme}."
+    problem = f"The tags are {scheme}."
     remedy = "They are read and scored as such; what is learned is IOB2."
     if scheme == "none":
-        told = "The tags have no prefixes such as B- and I-."
+        problem = "The tags have no prefixes such as B- and I-."
         remedy = "Each token is tagged and scored alone."
-    return Fault("scheme", "note", str(path), 0, told, remedy)
+    return Fault("scheme", "note", str(path), 0, problem, remedy)
 
 
 def _annotated(path: Path, sentence: Sentence, scheme: Scheme) -> Iterator[Found]:
     """Make a record of a sentence; name tags that the scheme does not allow."""
     unread = [one for one in sentence if scheme != "none" and not is_prefixed(one.tag)]
     for token in unread:
-        told = f"The tag {token.tag!r} of {token.text!r} has no prefix such as B- or I-."
-        yield make_fault("tag", path, token.line, told)
+        problem = f"The tag {token.tag!r} of {token.text!r} has no prefix such as B- or I-."
+        yield make_fault("tag", path, token.line, problem)
     if unread:
         return
     tags = [one.tag if scheme == "none" else normalize(one.tag) for one in sentence]
@@ -115,8 +115,8 @@ def _irregular(path: Path, sentence: Sentence, span: Span, scheme: Scheme) -> Fa
     words, tags = (
         " ".join(part) for part in zip(*((one.text, one.tag) for one in own), strict=True)
     )
-    told = f"The tags {tags} of {words!r} are not {scheme}."
+    problem = f"The tags {tags} of {words!r} are not {scheme}."
     remedy = (
         f"They are read as one span of {span.label}, as conlleval does; strict scores leave it out."
     )
-    return Fault("irregular", "note", str(path), own[0].line, told, remedy)
+    return Fault("irregular", "note", str(path), own[0].line, problem, remedy)

@@ -10,7 +10,7 @@ import numpy as np
 from regard.data.source import RecordReader
 from regard.errors import DataError
 from regard.recipe.data import DataSettings
-from regard.tasks.suggest.survey import MOST_LOOKED_AT, Choices, Seen
+from regard.tasks.suggest.survey import MOST_SURVEYED, Choices, DataSurvey
 from regard.tasks.tagging.example import Annotation
 from regard.tasks.tagging.read_examples import records
 
@@ -18,25 +18,25 @@ EPOCHS = ((2_000, 40), (10_000, 20), (50_000, 8), (math.inf, 4))
 """How often fewer sentences than this are read."""
 
 
-def survey_tokens(files: Sequence[str]) -> Seen:
+def survey_tokens(files: Sequence[str]) -> DataSurvey:
     """Read the first sentences and count their tokens."""
     found = RecordReader(records(DataSettings(train=tuple(files)), files, "train"), skip=True)
     counts = [
         len(Annotation.from_field(record.fields[1]).tokens)
-        for record in islice(found, MOST_LOOKED_AT + 1)
+        for record in islice(found, MOST_SURVEYED + 1)
     ]
     if not counts:
         raise DataError(
             f"data must hold at least one example. Got none in {', '.join(files)}.",
             "See `regard check` for what is wrong with each line.",
         )
-    examples = min(len(counts), MOST_LOOKED_AT)
-    return Seen(examples, len(counts) > MOST_LOOKED_AT, float(np.mean(counts)), max(counts))
+    examples = min(len(counts), MOST_SURVEYED)
+    return DataSurvey(examples, len(counts) > MOST_SURVEYED, float(np.mean(counts)), max(counts))
 
 
-def suggest_tagging(files: Sequence[str], seen: Seen) -> Choices:
+def suggest_tagging(files: Sequence[str], seen: DataSurvey) -> Choices:
     """Choose for tagged sentences."""
-    told = seen.told("sentences")
+    size = seen.describe("sentences")
     epochs = next(often for most, often in EPOCHS if seen.examples < most)
     tables: dict[str, Any] = {
         "task": "tagging",
@@ -66,11 +66,11 @@ def suggest_tagging(files: Sequence[str], seen: Seen) -> Choices:
     }
     reasons = {
         "data.holdout": "no files to choose by were given, so a share of train is held out.",
-        "text.vocabulary": f"grows with the square root of the corpus; there are {told}.",
+        "text.vocabulary": f"grows with the square root of the corpus; there are {size}.",
         "text.dropout": "unseen names are cut into unusual pieces, so training words are too.",
         "text.overlong": "a longer text is learned from and answered in windows.",
-        "model.width": f"{told}: a wider model overfits them.",
-        "training.budget": f"{told}: longer training overfits.",
+        "model.width": f"{size}: a wider model overfits them.",
+        "training.budget": f"{size}: longer training overfits.",
         "training.keep": "the best on the held-out share stays.",
     }
     return Choices(tables, reasons)

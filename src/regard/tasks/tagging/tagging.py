@@ -16,7 +16,6 @@ from regard.data.check import Report
 from regard.data.record import Found
 from regard.data.store import Store
 from regard.data.stream import Stream
-from regard.errors import UsageError
 from regard.ledger.load import Load
 from regard.models.build.body import body
 from regard.models.parameters import draw_parameters
@@ -25,7 +24,7 @@ from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.overlong import Fitted, head, head_tail
 from regard.tasks.losses import Loss, cross_entropy
 from regard.tasks.question import Inquiry, Question
-from regard.tasks.suggest.survey import Seen
+from regard.tasks.suggest.survey import DataSurvey
 from regard.tasks.tagging.check import check
 from regard.tasks.tagging.cost import TaggingCost
 from regard.tasks.tagging.decode import Decoder, Numbers
@@ -38,7 +37,7 @@ from regard.tasks.tagging.read_examples import records
 from regard.tasks.tagging.rows import MARKS, Row, marked, spell, to_rows, token_logits
 from regard.tasks.tagging.suggest import survey_tokens
 from regard.tasks.tagging.tag_set import complete_tags, unknown_tag
-from regard.tasks.task import Answered, Examples, Measured, Task, Texts
+from regard.tasks.task import Evaluation, Examples, Prediction, Task, Texts
 from regard.text import special
 from regard.text.from_recipe import dropout_from_recipe
 from regard.text.tokenizer import Tokenizer
@@ -90,7 +89,7 @@ class Tagging(TaggingCost, Task[Tagger]):
         return Load(*batch.fields[1].ids.shape)
 
     @classmethod
-    def survey(cls, files: Sequence[str]) -> Seen:
+    def survey(cls, files: Sequence[str]) -> DataSurvey:
         """Count the sentences of files that no recipe describes yet."""
         return survey_tokens(files)
 
@@ -115,7 +114,7 @@ class Tagging(TaggingCost, Task[Tagger]):
         return None if text.overlong == "windows" else text.max_length
 
     @property
-    def encoded_by(self) -> tuple[str, ...]:
+    def encoding_key(self) -> tuple[str, ...]:
         text = self.recipe.text
         return ("tags first", "\0".join(self.tags), text.overlong, str(text.max_length))
 
@@ -196,16 +195,10 @@ class Tagging(TaggingCost, Task[Tagger]):
         varied = [*asked[:before], *recut, NOT_ASKED], [*ids[:before], *pieces, special.SEP]
         return varied if len(varied[1]) <= longest else (asked, ids)
 
-    def asked(self, text: str) -> Batch:
-        """Put a text as it is read when it is asked; its tags are not known."""
+    def encode_text(self, text: str) -> Batch:
         (row,) = to_rows(self.tokenizer, [text], [find_words(text)])
-        ids, most = marked(row.ids), self.recipe.text.max_length
-        if len(ids) > most:
-            raise UsageError(
-                f"a text must fit what the model reads at once. Got {len(ids)} tokens; it reads "
-                f"{most}.",
-                "Take a part of the text.",
-            )
+        ids = marked(row.ids)
+        self.check_length(len(ids))
         return self.pad([([NOT_ASKED] * len(ids), ids)])
 
     def loss(self, model: Tagger, batch: Batch) -> Loss:
@@ -223,7 +216,7 @@ class Tagging(TaggingCost, Task[Tagger]):
     def _question(self, model: Tagger, inquiry: Inquiry) -> Question:
         return tag_question(self, self.decoder, model, inquiry)
 
-    def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
+    def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
         """Count the tags of each word."""
         annotated = ((text, self._annotation(text, field)) for text, field in source())
         return self.most_frequent.learn(
@@ -232,10 +225,10 @@ class Tagging(TaggingCost, Task[Tagger]):
             for (begin, end), tag in zip(annotation.tokens, annotation.learned, strict=True)
         )
 
-    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
+    def load_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         self.most_frequent.load(parameters)
 
-    def measure(self, model: Tagger, examples: Sequence[Texts], *, quick: bool) -> Measured:
+    def measure(self, model: Tagger, examples: Sequence[Texts], *, quick: bool) -> Evaluation:
         """Score the tags of the data's own tokens."""
         gold = [Gold(text, self._annotation(text, field)) for text, field in examples]
         rows = to_rows(
@@ -254,8 +247,8 @@ class Tagging(TaggingCost, Task[Tagger]):
         return measure(gold, predicted)
 
     def answer(
-        self, model: Tagger, texts: Sequence[str], *, quick: bool = False, cut: bool = False
-    ) -> list[Answered]:
+        self, model: Tagger, texts: Sequence[str], *, quick: bool = False, truncate: bool = False
+    ) -> list[Prediction]:
         """Find the spans of each text; a text of any length is read whole, in windows."""
         tokens = [find_words(text) for text in texts]
         rows = to_rows(self.tokenizer, texts, tokens)
@@ -266,7 +259,7 @@ class Tagging(TaggingCost, Task[Tagger]):
             tags = [self.tags[number] for number in best]
             found = find_entities(text, places, tags, np.exp(chosen), self.decoder.scheme)
             written = write_entities(text, found) if places else ""
-            answers.append(Answered(written, float(chosen.sum()), 0, entities=tuple(found)))
+            answers.append(Prediction(written, float(chosen.sum()), 0, entities=tuple(found)))
         return answers
 
     def _log_p(self, model: Tagger, rows: Sequence[Row]) -> list[Numbers]:

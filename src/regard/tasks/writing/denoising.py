@@ -23,7 +23,7 @@ from regard.randomness import Purpose, derive_generator
 from regard.recipe.recipe import Recipe
 from regard.tasks.pretraining.fill_masks import MASK, encode_with_masks
 from regard.tasks.pretraining.scores import learn_frequencies
-from regard.tasks.task import Examples, Measured, Sample, Texts
+from regard.tasks.task import Evaluation, Examples, Sample, Texts
 from regard.tasks.writing.cost import DocumentWritingCost
 from regard.tasks.writing.documents import as_asked, as_read, folded
 from regard.tasks.writing.text_to_text import TextToText
@@ -60,7 +60,7 @@ class Denoising(DocumentWritingCost, TextToText):
         return self.positions - 1
 
     @property
-    def encoded_by(self) -> tuple[str, ...]:
+    def encoding_key(self) -> tuple[str, ...]:
         return ("sentences, ids", self.recipe.text.overlong, str(self.positions))
 
     def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
@@ -109,8 +109,8 @@ class Denoising(DocumentWritingCost, TextToText):
     def read(self, texts: Sequence[str]) -> list[list[int]]:
         return [encode_with_masks(self.tokenizer, folded(text)) for text in texts]
 
-    def fit(self, ids: list[int], most: int, *, cut: bool) -> list[int]:
-        found = as_asked(ids, most, self.recipe.text, cut=cut)
+    def fit(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
+        found = as_asked(ids, most, self.recipe.text, truncate=truncate)
         if ids and special.MASK not in found:
             raise UsageError(
                 f"a text must hold a {MASK} where something is to be written, among the first "
@@ -119,22 +119,22 @@ class Denoising(DocumentWritingCost, TextToText):
             )
         return found
 
-    def traced_rows(self, examples: Sequence[Texts]) -> list[tuple[list[int], ...]]:
+    def encode_truncated(self, examples: Sequence[Texts]) -> list[tuple[list[int], ...]]:
         """Take gaps out of the documents, always the same ones, and put back what was there."""
         rng = derive_generator(self.recipe.seed, Purpose.DENOISING_EVALUATION)
         rows = self.encode(list(examples))
         found = [self._gapped(lengths, ids, rng) for lengths, ids in rows if ids]
         return [([*read, special.END], [*whole, special.END]) for read, whole in found]
 
-    def learn_baseline(self, source: Examples) -> dict[str, Tensor]:
+    def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
         return learn_frequencies(source, self.encode, tokens=self.tokenizer.size)
 
-    def put_baseline(self, parameters: Mapping[str, Tensor]) -> None:
+    def load_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         self.frequencies = parameters["frequencies"]
 
     def measure(
         self, model: Transformer, examples: Sequence[tuple[str, ...]], *, quick: bool
-    ) -> Measured:
+    ) -> Evaluation:
         """Say what is lost on the examples, always with the same gaps."""
         batches = self._questions(examples, QUICK if quick else MOST)
         lost, tokens = 0.0, 0
@@ -145,7 +145,7 @@ class Denoising(DocumentWritingCost, TextToText):
                 lost, tokens = lost + loss.plain, tokens + loss.tokens
         loss_of_each = lost / max(1, tokens)
         told = f"gaps:{self.settings.gaps}|share:{self.settings.share:g}|seed:{self.recipe.seed}"
-        return Measured(
+        return Evaluation(
             _scores(loss_of_each),
             self._baseline(batches),
             dict.fromkeys(_scores(0.0), told),

@@ -17,10 +17,10 @@ def as_read(ids: list[int], most: int, settings: TextSettings) -> list[int]:
     return head_tail(ids, most) if settings.overlong == "head-tail" else head(ids, most)
 
 
-def as_asked(ids: list[int], most: int, settings: TextSettings, *, cut: bool) -> list[int]:
+def as_asked(ids: list[int], most: int, settings: TextSettings, *, truncate: bool) -> list[int]:
     """Return what is read of a document that is asked about: what training read of such."""
     found = as_read(ids, most, settings)
-    if len(found) <= most or cut:
+    if len(found) <= most or truncate:
         return found[:most]
     raise UsageError(
         f"a document must fit the model's positions. Got {len(ids)} tokens; this model reads at "

@@ -5,7 +5,7 @@ from typing import Any
 
 from regard.models.transformer import Transformer
 from regard.recipe.recipe import Recipe
-from regard.tasks.task import Answered, Examples, Measured, Sample
+from regard.tasks.task import Evaluation, Examples, Prediction, Sample
 from regard.tasks.writing.copied import copied_words
 from regard.tasks.writing.cost import SummaryCost
 from regard.tasks.writing.documents import as_asked, as_read, folded
@@ -48,7 +48,7 @@ class Summarization(SummaryCost, TextToText):
         return recipe.model_copy(update={"decoding": chosen})
 
     @property
-    def encoded_by(self) -> tuple[str, ...]:
+    def encoding_key(self) -> tuple[str, ...]:
         return (self.recipe.text.overlong, str(self.positions))
 
     def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
@@ -62,15 +62,15 @@ class Summarization(SummaryCost, TextToText):
     def read(self, texts: Sequence[str]) -> list[list[int]]:
         return self.tokenizer.encode_batch([folded(text) for text in texts])
 
-    def fit(self, ids: list[int], most: int, *, cut: bool) -> list[int]:
-        return as_asked(ids, most, self.recipe.text, cut=cut)
+    def fit(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
+        return as_asked(ids, most, self.recipe.text, truncate=truncate)
 
     def measure(
         self, model: Transformer, examples: Sequence[tuple[str, ...]], *, quick: bool
-    ) -> Measured:
+    ) -> Evaluation:
         """Summarize and score; ``quick`` decodes greedily."""
         documents, references = (list(side) for side in zip(*examples, strict=True))
-        given = self.answer(model, documents, quick=quick, cut=True)
+        given = self.answer(model, documents, quick=quick, truncate=True)
         answers = [one.text for one in given]
         each = _scored(answers, references)
         scores = mean_rouge(each)._asdict()
@@ -81,7 +81,7 @@ class Summarization(SummaryCost, TextToText):
                 documents, references, answers, each, strict=True
             )
         ]
-        return Measured(
+        return Evaluation(
             scores,
             mean_rouge(_scored(leads, references))._asdict(),
             dict.fromkeys(scores, SIGNATURE),
@@ -96,13 +96,13 @@ class Summarization(SummaryCost, TextToText):
         )
 
     def _copied(
-        self, model: Transformer, documents: Sequence[str], given: Sequence[Answered]
+        self, model: Transformer, documents: Sequence[str], given: Sequence[Prediction]
     ) -> dict[str, Any]:
         """Say of the first answers how much of each word was copied, if the model can."""
         if model.copying is None:
             return {}
         most = self.positions - 1
-        read = [self.fit(ids, most, cut=True) for ids in self.read(documents[:COPIED])]
+        read = [self.fit(ids, most, truncate=True) for ids in self.read(documents[:COPIED])]
         rows = [(ids, list(one.ids)) for ids, one in zip(read, given, strict=False)]
         return {"copied_words": copied_words(model, self.tokenizer, rows)}
 

@@ -24,7 +24,7 @@ from regard.recipe.model import LearnedSettings, RelativeSettings
 from regard.recipe.recipe import Recipe
 from regard.tasks.losses import Loss
 from regard.tasks.question import AnsweredBatch, Inquiry, Question
-from regard.tasks.task import Answered, Task, Texts
+from regard.tasks.task import Prediction, Task, Texts
 from regard.tasks.writing.cost import WritingCost
 from regard.tasks.writing.pairs import copying_loss, states_of, writing_loss
 from regard.tasks.writing.question import answer_in_ids, writing_question
@@ -55,7 +55,7 @@ class TextToText(WritingCost, Task[Transformer]):
         """Turn sources into the ids that are read, without the end; however many there are."""
 
     @abstractmethod
-    def fit(self, ids: list[int], most: int, *, cut: bool) -> list[int]:
+    def fit(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
         """Bring a source that is asked about to at most ``most`` ids, or refuse it."""
 
     def load(self, batch: Batch) -> Load:
@@ -66,7 +66,7 @@ class TextToText(WritingCost, Task[Transformer]):
     def build(self) -> Transformer:
         return transformer(self.recipe.model, self.tokenizer.size)
 
-    def begin(self, model: Transformer, store: Store) -> None:
+    def prepare_model(self, model: Transformer, store: Store) -> None:
         """Let what the training pairs show shape the model before its first step."""
         if self.recipe.model.writes == "seen" and self.dropout is None:
             model.head.write_only(self._written(store))
@@ -126,7 +126,7 @@ class TextToText(WritingCost, Task[Transformer]):
     def _question(self, model: Transformer, inquiry: Inquiry) -> Question:
         return writing_question(self, model, inquiry)
 
-    def traced_rows(self, examples: Sequence[Texts]) -> list[tuple[list[int], ...]]:
+    def encode_truncated(self, examples: Sequence[Texts]) -> list[tuple[list[int], ...]]:
         """Encode examples of both sides; those longer than the model reads are left out."""
         most = self.recipe.text.max_length
         rows = self.encode(list(examples))
@@ -134,13 +134,18 @@ class TextToText(WritingCost, Task[Transformer]):
 
     @torch.inference_mode()
     def answer(
-        self, model: Transformer, texts: Sequence[str], *, quick: bool = False, cut: bool = False
-    ) -> list[Answered]:
+        self,
+        model: Transformer,
+        texts: Sequence[str],
+        *,
+        quick: bool = False,
+        truncate: bool = False,
+    ) -> list[Prediction]:
         """Answer texts; one that does not fit is refused, or shortened if ``cut``."""
         model.eval()
         encoded = self.read(texts)
-        fitted = [self.fit(ids, self.positions - 1, cut=cut) for ids in encoded]
-        answers = [Answered("", 0.0, 0)] * len(texts)  # what a blank text is answered with
+        fitted = [self.fit(ids, self.positions - 1, truncate=truncate) for ids in encoded]
+        answers = [Prediction("", 0.0, 0)] * len(texts)  # what a blank text is answered with
         asked = [place for place, text in enumerate(texts) if text.strip()]
         by_length = sorted(asked, key=lambda place: len(fitted[place]))
         for begin in range(0, len(by_length), ANSWERED_AT_ONCE):
@@ -149,7 +154,9 @@ class TextToText(WritingCost, Task[Transformer]):
             for place, answer in zip(places, found, strict=True):
                 lost = len(encoded[place]) - len(fitted[place])
                 text = self.tokenizer.decode(answer.ids)
-                answers[place] = Answered(text, answer.log_probability, lost, ids=tuple(answer.ids))
+                answers[place] = Prediction(
+                    text, answer.log_probability, lost, ids=tuple(answer.ids)
+                )
         return answers
 
     @torch.inference_mode()
