@@ -13,6 +13,7 @@ __all__ = ["Recipe", "explain", "load", "train"]
 _HOMES = {"load": "regard.explain.model", "Recipe": "regard.recipe.recipe"}
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from regard.explain.model import explain as explain
@@ -26,20 +27,24 @@ def train(
     recipe: "Recipe | Path | str",
     folder: "Path | str | None" = None,
     *,
+    overrides: "Mapping[str, Any] | None" = None,
     resume: bool = False,
     watcher: "Watcher | None" = None,
 ) -> "Run":
-    """Train what a recipe (or its file, or a shipped one's name) says; return the finished run.
+    """Train a recipe (or its file, or a shipped recipe by its name) and return the finished run.
 
-    The run folder, ``runs/TASK`` unless named, holds everything, the report to look at included.
+    ``overrides`` changes settings, as in ``{"training.budget": "5min", "seed": 2}``. The run
+    folder, ``runs/TASK`` unless named, contains everything, the report included.
     """
     from pathlib import Path
 
     from regard.recipe.load import load as load_recipe
+    from regard.recipe.load import override
     from regard.report.run import write_report
     from regard.training.train import train as train_run
 
     made = load_recipe(recipe) if isinstance(recipe, Path | str) else recipe
+    made = override(made, overrides) if overrides else made
     place = Path(folder) if folder is not None else Path("runs") / made.task
     run = train_run(made, place, resume=resume, watcher=watcher)
     write_report(run)

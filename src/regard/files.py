@@ -34,7 +34,7 @@ def write_tensors(file: Path, tensors: "Mapping[str, Tensor]") -> None:
     """Write tensors to a safetensors file that the caller syncs."""
     from safetensors.torch import save_file  # torch is imported only where tensors are written
 
-    with raise_os_errors():
+    with raise_os_errors(), _keep_mode(file):
         save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, file)
 
 
@@ -42,7 +42,7 @@ def write_arrays(file: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:
     """Write NumPy arrays to a safetensors file that the caller syncs."""
     from safetensors.numpy import save_file
 
-    with raise_os_errors():
+    with raise_os_errors(), _keep_mode(file):
         save_file(dict(arrays), file)
 
 
@@ -90,6 +90,15 @@ def raise_os_errors() -> Iterator[None]:
             number = int(refused[1])
             raise OSError(number, os.strerror(number)) from error
         raise
+
+
+@contextmanager
+def _keep_mode(file: Path) -> Iterator[None]:
+    """Give the file the mode that the umask asks for; safetensors writes it as 0600."""
+    file.touch()
+    mode = file.stat().st_mode
+    yield
+    file.chmod(mode)
 
 
 def _write_whole(file: Path, write: Callable[[Path], object]) -> None:

@@ -18,6 +18,7 @@ from regard.recipe.settings import Refused
         ("1h30min", Budget("time", 5400.0)),
         ("1.5 hours", Budget("time", 5400.0)),
         ("90s", Budget("time", 90.0)),
+        ("500ms", Budget("time", 0.5)),
         ("2 days", Budget("time", 172800.0)),
         ("10 epochs", Budget("epochs", 10.0)),
         ("1 epoch", Budget("epochs", 1.0)),

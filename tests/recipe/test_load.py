@@ -1,7 +1,7 @@
 import pytest
 
 from regard.errors import RecipeError, UsageError
-from regard.recipe.load import load, make, set_value
+from regard.recipe.load import load, make, override, set_value
 from regard.recipe.model import AttentionSettings, RecurrentSettings
 from regard.recipe.shipped import find_folder
 
@@ -109,6 +109,25 @@ def test_the_last_override_wins(write):
 def test_an_override_without_setting_or_value_is_refused(override):
     with pytest.raises(UsageError, match=r"--set model\.depth=6"):
         set_value({}, override)
+
+
+def test_another_kind_drops_settings_that_it_does_not_have():
+    before = {"model": {"position": {"kind": "rotary", "base": 7.0}, "width": 3}}
+    after = set_value(before, "model.position.kind=alibi")
+    assert after == {"model": {"position": {"kind": "alibi"}, "width": 3}}
+    assert set_value(before, "model.position.kind=rotary") == before
+    assert set_value(before, "model.position.kind=sideways")["model"]["position"]["base"] == 7.0
+
+
+def test_settings_of_a_recipe_are_overridden_by_path():
+    made = load("scenes")
+    other = override(
+        made, {"seed": 7, "model.position.kind": "alibi", "training.budget": "3 steps"}
+    )
+    assert (other.seed, other.model.position.kind, other.training.budget) == (7, "alibi", "3 steps")
+    assert override(other, {"seed": made.seed}).model.width == made.model.width
+    with pytest.raises(RecipeError, match=r"modle"):
+        override(made, {"modle.width": 3})
 
 
 def test_a_missing_recipe_is_refused_with_the_shipped_ones(tmp_path):

@@ -148,6 +148,32 @@ def test_a_stopped_run_goes_on_to_the_same_bits(fresh, capsys):
     assert (short / "model.safetensors").read_bytes() == kept
 
 
+def test_a_run_is_resumed_with_its_own_settings(fresh, capsys):
+    short = fresh / "short"
+    call = ["train", str(fresh / "recipe.toml"), "--run", str(short)]
+    assert main([*call, "--set", "training.clip=0.5"]) == 0
+    (short / "regard.json").unlink()
+    assert main([*call, "--resume"]) == 0
+    assert "the settings are those of" in capsys.readouterr().err
+    assert regard.load(short).run.recipe.training.clip == 0.5
+
+
+def test_one_run_per_seed_is_trained_and_compared(fresh, capsys):
+    call = ["train", str(fresh / "recipe.toml"), "--run", str(fresh / "of"), "--json"]
+    assert main([*call, "--seeds", "5", "7"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["run"] for one in told["runs"]] == [str(fresh / "of-5"), str(fresh / "of-7")]
+    assert regard.load(fresh / "of-7").run.recipe.seed == 7
+    (group,) = told["comparison"]["groups"]
+    assert group["seeds"] == [5, 7]
+    seals = [(fresh / name / "regard.json").stat().st_mtime_ns for name in ("of-5", "of-7")]
+    (fresh / "of-7" / "regard.json").unlink()
+    assert main([*call[:-1], "--seeds", "5", "7", "--resume"]) == 0
+    assert "seeds" in capsys.readouterr().out
+    assert (fresh / "of-5" / "regard.json").stat().st_mtime_ns == seals[0]  # finished: not touched
+    assert regard.load(fresh / "of-7").run.summary["steps"]
+
+
 def test_wrong_texts_are_refused_in_two_lines(fresh, refused):
     call = ["train", str(fresh / "recipe.toml"), "--run", str(fresh / "new")]
     (fresh / "text.txt").write_text("")

@@ -4,6 +4,7 @@ import errno
 import gc
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -205,6 +206,46 @@ def test_a_finished_run_is_not_resumed(recipe, tmp_path):
         train(recipe(), tmp_path / "run", resume=True)
 
 
+def with_budget(recipe, budget):
+    return recipe(training={**recipe().training.model_dump(), "budget": budget})
+
+
+@pytest.mark.parametrize("finished", [False, True])
+def test_a_run_is_trained_longer_with_a_larger_budget(recipe, tmp_path, finished):
+    said = []
+    if finished:
+        train(recipe(), tmp_path / "run")
+    else:
+        with pytest.raises(Killed):
+            train(recipe(), tmp_path / "run", watcher=StopAt(5, kill))
+    watcher = StopAt(-1, kill)
+    watcher.say = said.append
+    run = train(with_budget(recipe, "13 steps"), tmp_path / "run", resume=True, watcher=watcher)
+    assert run.summary["steps"] == 13 and run.recipe.training.budget == "13 steps"
+    assert "13 steps instead of 9: the learning rate follows the new number" in said
+    assert [line["step"] for line in run.journal if line["event"] == "evaluation"][-1] == 13
+
+
+def test_a_run_is_not_trained_shorter_and_stays_whole(recipe, tmp_path):
+    before = bits(train(recipe(), tmp_path / "run"))
+    with pytest.raises(UsageError, match=r"only be trained longer.*9 steps; 7 steps is 7"):
+        train(with_budget(recipe, "7 steps"), tmp_path / "run", resume=True)
+    assert bits(Run(tmp_path / "run")) == before
+
+
+def test_a_finished_run_without_checkpoints_is_not_trained_longer(recipe, tmp_path):
+    train(recipe(), tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "checkpoints")
+    with pytest.raises(UsageError, match="without checkpoints"):
+        train(with_budget(recipe, "13 steps"), tmp_path / "run", resume=True)
+
+
+def test_files_have_the_mode_that_the_umask_asks_for(recipe, tmp_path):
+    run = train(recipe(), tmp_path / "run")
+    modes = {oct(file.stat().st_mode) for file in run.folder.rglob("*") if file.is_file()}
+    assert modes == {oct((run.folder / "metrics.json").stat().st_mode)}
+
+
 def test_two_processes_do_not_write_one_run(recipe, tmp_path):
     def again():
         with pytest.raises(UsageError, match="one process at a time"):
@@ -304,7 +345,7 @@ def test_a_time_budget_is_timed_on_a_model_that_is_then_released(recipe, tmp_pat
                 gc.collect()
                 self.alive = [model() is not None for model in begun]
 
-    monkeypatch.setattr(Translation, "begin", begin)
+    monkeypatch.setattr(Translation, "prepare_model", begin)
     made = recipe(training={**recipe().training.model_dump(), "budget": "0.3s"})
     watcher = LookAtModels()
     train(made, tmp_path / "run", watcher=watcher)

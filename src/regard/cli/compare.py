@@ -41,10 +41,11 @@ def compare(
     if as_json:
         print_json(compared.as_json())
     else:
-        _show(compared)
+        print_comparison(compared)
 
 
-def _show(compared: "Comparison") -> None:
+def print_comparison(compared: "Comparison") -> None:
+    """Print the table of scores and the sentences of the tests."""
     print_text(f"{compared.task}, {compared.split}, {compared.examples:,} examples\n")
     rows = [[clean(cell) for cell in row] for row in compared.rows()]
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]

@@ -21,7 +21,9 @@ from regard.errors import FULL, DiskError, RegardError
 Misuse = typer.BadParameter.__bases__[0]
 """Typer's own exception for a wrong call; it has changed modules, never its place."""
 
-_TRACEBACK, _DATA = "--traceback", "--data"
+_TRACEBACK = "--traceback"
+_LISTS = ("--data", "--seeds")
+"""Options that take all words up to the next option."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,11 +72,12 @@ def _version(asked: bool) -> bool:
 
 
 def _several(words: Sequence[str]) -> list[str]:
-    """Let ``--data a b`` stand for ``--data a --data b``: a pair of files is one thing to say."""
-    spread, within = [], False
+    """Write ``--data a b`` as ``--data a --data b``, which Typer understands."""
+    spread, option = [], ""
     for before, word in zip(["", *words], words, strict=False):
-        within = not word.startswith("-") and (before == _DATA or within)
-        spread += [_DATA, word] if within and before != _DATA else [word]
+        if word.startswith("-"):
+            option = word if word in _LISTS else ""
+        spread += [option, word] if option and option not in (before, word) else [word]
     return spread
 
 

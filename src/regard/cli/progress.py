@@ -38,6 +38,7 @@ class TrainingScreen:
         self._told = 0.0
         self._best: float | None = None
         self._headed = False
+        self._began = time.monotonic()
 
     def __enter__(self) -> "TrainingScreen":
         return self
@@ -103,10 +104,13 @@ class TrainingScreen:
             self.console.print(f"{'':{widest}} {signature}", style="dim")
         if alone := describe_alone(run.evaluation):
             self.console.print(alone)
+        whole = time.monotonic() - self._began
         self.console.print(
             f"\n{summary['steps']:,} steps in {format_duration(summary['seconds'])}, "
-            f"{summary['tokens_per_second']:,.0f} tokens/s. The run is in {run.folder}"
+            f"{summary['tokens_per_second']:,.0f} tokens/s; {format_duration(whole)} with reading "
+            "the data,"
         )
+        self.console.print(f"evaluation and the report. The run is in {run.folder}")
         self.console.print(
             f"next: regard predict {run.folder} TEXT   ·   open {run.folder}/report.html",
             style="dim",

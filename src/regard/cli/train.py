@@ -1,13 +1,15 @@
-"""``regard train``: from a recipe to a run."""
+"""``regard train``: from a recipe to a run, or to one run per seed."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import regard
 from regard.cli.options import AsJson, Sets
 from regard.cli.screen import print_json
+
+if TYPE_CHECKING:
+    from regard.run import Run
 
 
 def train(
@@ -16,8 +18,21 @@ def train(
         Path | None, typer.Option(help="The run folder to make; runs/NAME by default.")
     ] = None,
     sets: Sets = [],  # noqa: B006 - typer reads the default, nobody changes it
+    seeds: Annotated[
+        list[int],
+        typer.Option(
+            "--seeds",
+            metavar="1 2 3",
+            help="Train one run per seed, in the folders RUN-1, RUN-2 and so on, and compare them.",
+        ),
+    ] = [],  # noqa: B006
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where this run stopped, to the same bits.")
+        bool,
+        typer.Option(
+            "--resume",
+            help="Continue where the run stopped, to the same bits and with its own settings; "
+            "with a larger training.budget, train it longer.",
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -26,17 +41,53 @@ def train(
     Examples:
         regard train scenes
         regard train my.toml --run runs/mine --set training.budget=15min --set seed=2
+        regard train my.toml --seeds 1 2 3
         regard train my.toml --run runs/mine --resume
+        regard train my.toml --run runs/mine --resume --set training.budget=1h
 
     """
+    folder = run or Path("runs") / Path(recipe).stem
+    if not seeds:
+        done = _train(recipe, folder, sets, resume=resume, quiet=as_json)
+        if as_json:
+            print_json(done.summary)
+        return
+    runs = []
+    for seed in seeds:
+        place = folder.with_name(f"{folder.name}-{seed}")
+        if resume and not sets and (place / "regard.json").is_file():
+            runs.append(_load_finished(place))
+            continue
+        started = resume and place.exists()
+        more = [*sets, f"seed={seed}"]
+        runs.append(_train(recipe, place, more, resume=started, quiet=as_json))
+    from regard.cli.compare import print_comparison
+    from regard.inference.comparison import compare
+
+    compared = compare(runs)
+    if as_json:
+        print_json({"runs": [done.summary for done in runs], "comparison": compared.as_json()})
+    else:
+        print_comparison(compared)
+
+
+def _load_finished(folder: Path) -> "Run":
+    from regard.run import Run
+
+    return Run(folder)
+
+
+def _train(recipe: str, folder: Path, sets: list[str], *, resume: bool, quiet: bool) -> "Run":
+    import regard
     from regard.cli.progress import TrainingScreen
     from regard.recipe.load import load
 
-    settings = load(recipe, sets)
-    folder = run or Path("runs") / Path(recipe).stem
-    with TrainingScreen(quiet=as_json) as screen:
-        done = regard.train(settings, folder, resume=resume, watcher=screen)
-    if as_json:
-        print_json(done.summary)
-    else:
-        screen.conclude(done)
+    saved = resume and (folder / "recipe.toml").is_file()
+    settings = load(folder if saved else recipe, sets)
+    with TrainingScreen(quiet=quiet) as screen:
+        if saved:
+            screen.say(f"the settings are those of {folder}/recipe.toml")
+        run = regard.train(settings, folder, resume=resume, watcher=screen)
+        if not quiet:
+            screen.conclude(run)
+        return run

@@ -14,6 +14,10 @@ from regard.run import Run
 class Model(Predictor):
     """A trained model that answers and explains its answers."""
 
+    def __repr__(self) -> str:
+        size = self.run.metrics["training"]["parameters"]
+        return f"<regard.Model {self.run.recipe.task}, {size:,} parameters, {self.run.folder}>"
+
     def explain(self, text: str, target: str | None = None, **options: Any) -> Explanation:  # noqa: ANN401
         """Answer a text and explain the answer; ``options`` are fields of :class:`ExplainOptions`.
 

@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 
 from regard.recipe.settings import Refused
 
-_SECONDS = {"s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60}
-_SECONDS |= {"h": 3600, "hour": 3600, "d": 86400, "day": 86400}
+_SECONDS = {"ms": 0.001, "s": 1.0, "sec": 1.0, "second": 1.0, "m": 60.0, "min": 60.0}
+_SECONDS |= {"minute": 60.0, "h": 3600.0, "hour": 3600.0, "d": 86400.0, "day": 86400.0}
 _TIMES = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}
 _NUMBER = r"(\d[\d_]*(?:\.\d+)?(?:[eE]\d+)?)"
 _TIME = re.compile(rf"{_NUMBER}\s*([a-z]+)\s*", re.IGNORECASE)

@@ -8,7 +8,7 @@ sought in the current folder.
 import json
 import os
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,21 @@ def set_value(tables: Tables, override: str) -> Tables:
             f'--set takes a setting and its value; got "{override}"',
             "Write it as --set model.depth=6.",
         )
-    return _with(tables, steps, _value(value.strip()))
+    return _set(tables, steps, _value(value.strip()))
+
+
+def override(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
+    """Return the recipe with other settings, each named by its dotted path."""
+    tables = recipe.model_dump(mode="json", exclude_unset=True)
+    for path, value in changes.items():
+        tables = _set(tables, path.split("."), value)
+    return make(tables, Origin("overrides", overrides=tuple(changes)))
+
+
+def _set(tables: Tables, steps: list[str], value: Any) -> Tables:  # noqa: ANN401 - TOML
+    """Set a value; another ``kind`` of a table drops settings that the new kind does not have."""
+    changed = _with(tables, steps, value)
+    return _drop_settings_of_other_kinds(changed, Recipe, steps) if steps[-1] == "kind" else changed
 
 
 def rebased(tables: Tables, place: Callable[[str], str]) -> Tables:
@@ -144,6 +158,22 @@ def _with(tables: Tables, steps: list[str], value: Any) -> Tables:  # noqa: ANN4
         return {**tables, first: value}
     inner = tables.get(first, {})
     return {**tables, first: _with(inner if isinstance(inner, dict) else {}, rest, value)}
+
+
+def _drop_settings_of_other_kinds(
+    tables: Tables, table: type[Settings], steps: list[str]
+) -> Tables:
+    first, *rest = steps
+    field, inner = table.model_fields.get(first), tables[first]
+    if field is None or not rest:
+        return tables
+    choices = tables_in(field.annotation)
+    if len(rest) > 1 and len(choices) == 1:
+        return {**tables, first: _drop_settings_of_other_kinds(inner, choices[0], rest)}
+    for choice in choices:
+        if len(rest) == 1 and kind_of(choice) == inner["kind"]:
+            return {**tables, first: {k: v for k, v in inner.items() if k in choice.model_fields}}
+    return tables
 
 
 def _value(text: str) -> Any:  # noqa: ANN401 - whatever TOML can say

@@ -13,6 +13,7 @@ import numpy as np
 from regard.recipe.budget import parse_budget
 
 WARMUP, TIMED = 2, 24  # steps
+SHARE = 0.1  # of the budget, that timing may take
 
 
 def steps_for(
@@ -20,9 +21,12 @@ def steps_for(
     *,
     steps_per_epoch: int,
     tokens_per_epoch: int,
-    seconds_per_step: Callable[[], float],
+    seconds_per_step: Callable[[float], float],
 ) -> int:
-    """Return the number of steps in a budget; at least one."""
+    """Return the number of steps in a budget; at least one.
+
+    ``seconds_per_step`` is given the seconds that timing may take.
+    """
     kind, amount = parse_budget(budget)
     if kind == "steps":
         return max(1, int(amount))
@@ -30,16 +34,21 @@ def steps_for(
         return max(1, round(amount * steps_per_epoch))
     if kind == "tokens":
         return max(1, round(amount / tokens_per_epoch * steps_per_epoch))
-    return max(1, int(amount / seconds_per_step()))
+    return max(1, int(amount / seconds_per_step(SHARE * amount)))
 
 
-def calibrate(take: Callable[[int], object], *, steps_per_epoch: int) -> float:
-    """Time steps spread over one epoch; return seconds per step."""
+def calibrate(take: Callable[[int], object], *, steps_per_epoch: int, seconds: float) -> float:
+    """Time steps spread over one epoch, for about ``seconds``; return seconds per step."""
     steps = np.linspace(0, steps_per_epoch - 1, WARMUP + TIMED).astype(int)
     steps = np.random.default_rng(0).permutation(steps)
+    limit = time.perf_counter() + seconds
     for step in steps[:WARMUP]:
         take(int(step))
-    begin = time.perf_counter()
-    for step in steps[WARMUP:]:
-        take(int(step))
-    return (time.perf_counter() - begin) / TIMED
+        if time.perf_counter() > limit:
+            break
+    begin = now = time.perf_counter()
+    taken = 0
+    while taken < TIMED and (not taken or now < limit):
+        take(int(steps[WARMUP + taken]))
+        taken, now = taken + 1, time.perf_counter()
+    return (now - begin) / taken

@@ -35,13 +35,17 @@ ALL_THREADS = torch.get_num_threads()
 """One per core, or OMP_NUM_THREADS: two runs on two cores need one thread each."""
 
 
+BUDGET = "training.budget"
+"""The one setting that may change when a run is resumed."""
+
+
 def train(
     recipe: Recipe, folder: Path, *, resume: bool = False, watcher: Watcher | None = None
 ) -> Run:
     """Train a recipe and return the finished run."""
     watcher = watcher or SilentWatcher()
     if resume:
-        _check_resumable(folder)
+        _check_resumable(recipe, folder)
     else:
         folders.create(folder)
     with folders.lock(folder):
@@ -59,22 +63,23 @@ def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> N
         prepared = prepare(recipe, watcher, find_source(recipe, folder, resume=resume))
         recipe = prepared.task.recipe  # completed from the data or from another run
         # Steps are counted first: a task may keep the model that it begins with.
-        steps = _planned_steps(saved) if saved else _count_steps(recipe, prepared, watcher)
+        steps = _resumed_steps(saved, recipe, prepared, watcher)
         state, began = _initialize(recipe, prepared, _starting_point(saved))
     except BaseException:
         if not resume:
             _remove_empty(folder)
         raise
-    made_of = _identify(recipe, prepared, threads, began)
+    made_of = {**_identify(recipe, prepared, threads, began), "steps": steps}
     if saved:
         _restore(state, saved, made_of, watcher, journal)
+        (folder / folders.SEAL).unlink(missing_ok=True)  # a finished run that is trained longer
     folders.write_recipe(folder, recipe)
     prepared.task.tokenizer.save(folder / folders.TOKENIZER)
     if not saved:
         if resume:
             journal.write("resumed", step=-1)  # discards every earlier event
         where = {"machine": platform.machine(), "device": str(device_of(state.model))}
-        journal.write("start", step=0, steps=steps, **made_of, **where)
+        journal.write("start", step=0, **made_of, **where)
     carried = began.names if began else ()
     stepper = Stepper(recipe, prepared.task, prepared.store, prepared.stream, steps, carried)
     Loop(
@@ -84,7 +89,7 @@ def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> N
         folder=folder / folders.CHECKPOINTS,
         journal=journal,
         watcher=watcher,
-        made_of={**made_of, "steps": steps},
+        made_of=made_of,
     ).run()
     finish(prepared, state, began, folder=folder, watcher=watcher)
 
@@ -105,7 +110,7 @@ def _initialize(
 
 
 def _count_steps(recipe: Recipe, prepared: Prepared, watcher: Watcher) -> int:
-    def seconds_per_step() -> float:
+    def seconds_per_step(seconds: float) -> float:
         watcher.say("timing a few steps to convert the time budget into a number of steps")
         state, began = _initialize(recipe, prepared)
         # Parameters that will be unfrozen are timed unfrozen, so that the budget is never exceeded.
@@ -114,7 +119,9 @@ def _count_steps(recipe: Recipe, prepared: Prepared, watcher: Watcher) -> int:
             recipe, prepared.task, prepared.store, prepared.stream, steps=1000, carried=carried
         )
         steps_per_epoch = prepared.stream.steps_per_epoch
-        return calibrate(lambda step: stepper.take(state, step), steps_per_epoch=steps_per_epoch)
+        return calibrate(
+            lambda step: stepper.take(state, step), steps_per_epoch=steps_per_epoch, seconds=seconds
+        )
 
     steps = steps_for(
         recipe.training.budget,
@@ -142,12 +149,20 @@ def _identify(
     }
 
 
-def _check_resumable(folder: Path) -> None:
+def _check_resumable(recipe: Recipe, folder: Path) -> None:
     if (folder / folders.SEAL).exists():
-        raise UsageError(
-            f"{folder} is a finished run; there is nothing to resume.",
-            "Train longer in a new folder: raise training.budget and name another --run.",
-        )
+        budget = Run(folder).recipe.training.budget
+        if budget == recipe.training.budget:
+            raise UsageError(
+                f"{folder} is a finished run; there is nothing to resume.",
+                f"Train it longer than {budget} with --set training.budget=..., or train a new run "
+                "with another --run.",
+            )
+        if not checkpoint.checkpoints(folder / folders.CHECKPOINTS):
+            raise UsageError(
+                f"{folder} is a finished run without checkpoints, so it cannot be trained longer.",
+                "Start a new run from it with model.start.run.",
+            )
     if not folder.is_dir():
         raise UsageError(
             f"{folder} does not exist, so it cannot be resumed.",
@@ -163,9 +178,25 @@ def _load_newest_checkpoint(folder: Path, watcher: Watcher) -> checkpoint.Checkp
     return checkpoint.load(found) if found else None
 
 
-def _planned_steps(saved: checkpoint.Checkpoint) -> int:
-    """Return the total number of steps of a resumed run."""
-    return int(saved.state["made_of"]["steps"])
+def _resumed_steps(
+    saved: checkpoint.Checkpoint | None, recipe: Recipe, prepared: Prepared, watcher: Watcher
+) -> int:
+    """Return the total number of steps: as planned, unless the budget is a longer one."""
+    if saved is None:
+        return _count_steps(recipe, prepared, watcher)
+    planned = int(saved.state["made_of"]["steps"])
+    budget, before = recipe.training.budget, saved.state["made_of"]["recipe"]["training"]["budget"]
+    if budget == before:
+        return planned
+    steps = _count_steps(recipe, prepared, watcher)
+    if steps <= planned:
+        raise UsageError(
+            f"a resumed run can only be trained longer. training.budget was {before}, or "
+            f"{planned:,} steps; {budget} is {steps:,}.",
+            "Give a larger budget, or start a new run with --run.",
+        )
+    watcher.say(f"{steps:,} steps instead of {planned:,}: the learning rate follows the new number")
+    return steps
 
 
 def _starting_point(saved: checkpoint.Checkpoint | None) -> StartingPoint | None:
@@ -185,7 +216,7 @@ def _restore(
     _refuse_changes(saved.state["made_of"], made_of)
     state.from_checkpoint(saved)
     where = str(device_of(state.model))
-    journal.write("resumed", step=state.counters.step, device=where)
+    journal.write("resumed", step=state.counters.step, steps=made_of["steps"], device=where)
     watcher.say(f"resumed after step {state.counters.step:,}")
 
 
@@ -196,7 +227,10 @@ def _refuse_changes(saved: dict[str, Any], now: dict[str, Any]) -> None:
             continue
         differs, was, became = name, saved[name], now[name]
         if name == "recipe":
-            differs, was, became = next(_differences(saved[name], now[name]))
+            found = [each for each in _differences(saved[name], now[name]) if each[0] != BUDGET]
+            if not found:
+                continue
+            differs, was, became = found[0]
         raise UsageError(
             f"a resumed run must have the same recipe, data, tokenizer and threads. {differs} was "
             f"{was}; now it is {became}.",
