@@ -1,5 +1,6 @@
 """Runs compared: seeds grouped, groups named by what differs, chance told in words."""
 
+import csv
 import json
 import random
 from types import SimpleNamespace
@@ -9,7 +10,7 @@ import pytest
 from regard.errors import UsageError
 from regard.inference.comparison import compare
 from regard.recipe.load import make
-from regard.report.comparison import comparison_page, lines_of
+from regard.report.comparison import WRITERS, comparison_page, lines_of
 from regard.run import Run
 
 TASKS = {
@@ -217,6 +218,40 @@ def test_groups_that_differ_in_much_are_named_by_their_folders(tmp_path, folder,
         assert all("model.depth" in name and "and 1 more" in name for name in found)
     else:
         assert found == names
+
+
+def test_names_say_the_settings_that_tell_most_groups_apart(tmp_path):
+    runs = []
+    for number, width in enumerate((64, 128, 192, 256)):
+        model = {"depth": 1 + number // 2, "dropout": 0.1 + number % 2 / 10, "width": width}
+        model |= {"activation": "gelu" if number else "relu", "feed_forward": 32}
+        (tmp_path / f"{number}").mkdir()
+        runs.append(classified(tmp_path / f"{number}" / "same", 0.7, model=model))
+    found = [group.name for group in compare(runs).groups]
+    assert all(name.startswith("model.width ") for name in found) and len(set(found)) == 4
+    assert all(name.endswith("and 1 more") for name in found)
+
+
+def test_groups_have_the_names_that_are_given(tmp_path):
+    runs = [classified(tmp_path / f"run{width}", 0.7, width=width) for width in (64, 128)]
+    assert [group.name for group in compare(runs, ["B_2", "A%"]).groups] == ["B_2", "A%"]
+    for names in (["one"], ["same", "same"]):
+        with pytest.raises(UsageError, match="2 groups") as caught:
+            compare(runs, names)
+        assert "run64; " in caught.value.remedy
+
+
+def test_a_comparison_is_written_as_csv_and_latex(tmp_path):
+    runs = [classified(tmp_path / f"r{s}", 0.7, seed=s, width=64) for s in (1, 2)]
+    compared = compare(runs, ["A_%~"])
+    rows = list(csv.DictReader(WRITERS[".csv"](compared).splitlines()))
+    (accuracy,) = (row for row in rows if (row["group"], row["metric"]) == ("A_%~", "accuracy"))
+    score = compared.groups[0].scores["accuracy"]
+    assert (float(accuracy["mean"]), float(accuracy["half_interval"])) == score[:2]
+    assert accuracy["seeds"] == "2" and rows[-1]["group"] == "baseline"
+    lines = WRITERS[".tex"](compared).splitlines()
+    assert any(line.startswith(r"A\_\%\textasciitilde{} & 2 & ") for line in lines)
+    assert len({line.count(" & ") for line in lines if line.endswith(r"\\")}) == 1
 
 
 def test_data_that_was_moved_is_still_the_same_and_other_data_is_not(tmp_path):

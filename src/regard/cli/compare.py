@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import AsJson, Page, check_new
+from regard.cli.options import AsJson, check_new
 from regard.cli.screen import clean, print_json, print_text
 
 if TYPE_CHECKING:
@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Finished run folders, of one task.")],
-    output: Page = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="FILE", help="A new file to write: .html, .csv or .tex."),
+    ] = None,
+    names: Annotated[
+        list[str],
+        typer.Option("--names", metavar="A B", help="What to call the groups, in their order."),
+    ] = [],  # noqa: B006 - typer reads the default, nobody changes it
     as_json: AsJson = False,
 ) -> None:
     """Compare runs: seeds grouped, mean and 95% interval, and whether a difference can be chance.
@@ -25,6 +32,7 @@ def compare(
 
     Examples:
         regard compare runs/small runs/large
+        regard compare runs/scratch-* runs/pretrained-* --names scratch pretrained
         regard compare runs/scratch-* runs/pretrained-* --output compared.html
         regard compare runs/mine-1 runs/mine-2 runs/mine-3 --json
 
@@ -32,12 +40,12 @@ def compare(
     from regard.inference.comparison import compare as compare_runs
     from regard.run import Run
 
-    check_new(output, ".html")
-    compared = compare_runs([Run(run) for run in runs])
+    check_new(output, ".html", ".csv", ".tex")
+    compared = compare_runs([Run(run) for run in runs], names)
     if output is not None:
-        from regard.report.comparison import comparison_page
+        from regard.report.comparison import WRITERS
 
-        output.write_text(comparison_page(compared), encoding="utf-8")
+        output.write_text(WRITERS[output.suffix](compared), encoding="utf-8")
     if as_json:
         print_json(compared.as_json())
     else:

@@ -109,10 +109,10 @@ class Comparison(NamedTuple):
         }
 
 
-def compare(runs: Sequence[Run]) -> Comparison:
-    """Group runs, and compare the groups."""
+def compare(runs: Sequence[Run], names: Sequence[str] = ()) -> Comparison:
+    """Group runs, and compare the groups; ``names`` are the groups' own, in order."""
     _check_comparable(runs)
-    groups = group_runs(runs)
+    groups = group_runs(runs, names)
     first, rows = runs[0], tabulate_scores(runs[0].evaluation)
     every = combinations(groups, 2)
     to_first = [pair for pair in every if len(groups) <= MOST_PAIRED or pair[0] is groups[0]]

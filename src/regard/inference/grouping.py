@@ -1,6 +1,6 @@
-"""Runs of one recipe as one group, named by what sets its recipe apart from the others.
+"""Runs of one recipe as one group, named by the settings in which it differs from the others.
 
-Where that is too much to say in a line, by what the names of its folders have in common.
+If these are more than three, the group is named by what its folders' names have in common.
 """
 
 import json
@@ -34,14 +34,21 @@ class Group(NamedTuple):
         return [run.recipe.seed for run in self.runs]
 
 
-def group_runs(runs: Sequence[Run]) -> list[Group]:
-    """Put runs together whose recipes differ in nothing but the seed."""
+def group_runs(runs: Sequence[Run], names: Sequence[str] = ()) -> list[Group]:
+    """Group runs whose recipes differ in nothing but the seed; ``names`` are the groups' own."""
     alike: dict[str, list[Run]] = defaultdict(list)
     for run in {run.folder.resolve(): run for run in runs}.values():
         alike[json.dumps(_settings(run), sort_keys=True)].append(run)
     for same in alike.values():
         _check_seeds(same)
-    names = _names(list(alike.values()))
+    names = names or _names(list(alike.values()))
+    if len(set(names)) != len(alike) or len(names) != len(alike):
+        raise UsageError(
+            f"every group needs one name of its own. Got {len(names)} names ({', '.join(names)}) "
+            f"for {len(alike)} groups.",
+            "The groups, in order: "
+            + "; ".join(", ".join(str(run.folder) for run in same) for same in alike.values()),
+        )
     return [_group(name, same) for name, same in zip(names, alike.values(), strict=True)]
 
 
@@ -98,19 +105,34 @@ def _flat(tables: dict[str, Any], path: str = "") -> list[tuple[str, Any]]:
 def _names(groups: list[list[Run]]) -> list[str]:
     """Name every group by the settings in which it differs from another, if these are few."""
     settings = [_settings(runs[0]) for runs in groups]
-    paths = sorted({path for each in settings for path in each})
-    apart = [p for p in paths if len({json.dumps(each.get(p)) for each in settings}) > 1]
+    apart = _distinguish(settings)
     folders = [_common_name(runs) for runs in groups]
     if len(apart) > MOST_NAMED and all(folders) and len(set(folders)) == len(folders):
         return folders
+    more = f" and {len(apart) - MOST_NAMED} more" if len(apart) > MOST_NAMED else ""
     names: list[str] = []
     for each in settings:
-        told = [f"{path} {_told(each.get(path))}" for path in apart[:MOST_NAMED]]
-        more = len(apart) - MOST_NAMED
-        name = ", ".join(told) + (f" and {more} more" if more > 0 else "")
-        name = name or groups[0][0].recipe.task
+        values = [f"{path} {_format(each.get(path))}" for path in apart[:MOST_NAMED]]
+        name = (", ".join(values) or groups[0][0].recipe.task) + more
         names.append(f"{name} ({len(names) + 1})" if name in names else name)
     return names
+
+
+def _distinguish(settings: list[dict[str, Any]]) -> list[str]:
+    """Return the settings that differ, first those that tell the most groups apart."""
+    paths = sorted({path for each in settings for path in each})
+    values = {path: [json.dumps(each.get(path)) for each in settings] for path in paths}
+    left = [path for path in paths if len(set(values[path])) > 1]
+    chosen: list[str] = []
+    while left:
+
+        def count_distinct(path: str) -> int:
+            return len(set(zip(*(values[one] for one in (*chosen, path)), strict=True)))
+
+        best = max(left, key=count_distinct)
+        chosen.append(best)
+        left.remove(best)
+    return chosen
 
 
 def _common_name(runs: list[Run]) -> str:
@@ -122,14 +144,14 @@ def _common_name(runs: list[Run]) -> str:
     return begin.rstrip("-_. ").removesuffix("seed").rstrip("-_. ")
 
 
-def _told(value: Any) -> str:  # noqa: ANN401 - whatever a setting can be
+def _format(value: Any) -> str:  # noqa: ANN401 - whatever a setting can be
     match value:
         case None:
             return "left out"
         case bool():
             return str(value).lower()
         case list():
-            return ", ".join(_told(part) for part in value) or "none"
+            return ", ".join(_format(part) for part in value) or "none"
         case str():
             return Path(value).name if "/" in value else value
         case _:

@@ -1,6 +1,8 @@
 """The page of a comparison: scores, what can be chance, and curves with bands over seeds."""
 
+import csv
 from collections.abc import Sequence
+from io import StringIO
 from typing import Any
 
 from regard import __version__
@@ -12,6 +14,11 @@ from regard.inference.grouping import Group
 from regard.tasks.scores import find_scale
 
 AXES = ("minutes", "steps", "epochs")
+_LATEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"±": r"$\pm$", "—": "---"}
+)
 
 
 def comparison_page(compared: Comparison) -> str:
@@ -33,6 +40,32 @@ def comparison_page(compared: Comparison) -> str:
     }
     title = f"{len(compared.groups)} groups of {compared.task}, compared"
     return page(title, summary, parts, version=__version__, kind="Comparison")
+
+
+def comparison_csv(compared: Comparison) -> str:
+    """Write the means and half-widths of the 95% intervals as CSV, one row per group and metric."""
+    file = StringIO()
+    table = csv.writer(file, lineterminator="\n")
+    table.writerow(["group", "seeds", "metric", "mean", "half_interval"])
+    for group in compared.groups:
+        for metric, (mean, half, seeds) in group.scores.items():
+            table.writerow([group.name, seeds, metric, mean, "" if half is None else half])
+    for metric, score in compared.baseline.items():
+        table.writerow(["baseline", "", metric, score, ""])
+    return file.getvalue()
+
+
+def comparison_latex(compared: Comparison) -> str:
+    """Write the table of scores for LaTeX, with the rules of booktabs."""
+    cells = [[cell.translate(_LATEX) for cell in row] for row in compared.rows()]
+    head, *rows = [" & ".join(row) + r" \\" for row in cells]
+    begin = rf"\begin{{tabular}}{{l{'r' * (len(cells[0]) - 1)}}}"
+    ends = [r"\bottomrule", r"\end{tabular}", ""]
+    return "\n".join([begin, r"\toprule", head, r"\midrule", *rows, *ends])
+
+
+WRITERS = {".html": comparison_page, ".csv": comparison_csv, ".tex": comparison_latex}
+"""By the ending of the file."""
 
 
 def lines_of(groups: Sequence[Group], metric: str, axis: str) -> list[Line]:
