@@ -24,10 +24,26 @@ def test_a_name_is_told_at_length(capsys):
         "46 pairs",
         "fails",
         "holds if all weight is on",
-        "The right value",
+        "False: ",
+        "True only if all weight is on",
         "visibility.py",
     ):
         assert words in told
+
+
+def test_the_answer_comes_first(capsys):
+    assert main(["claims", "variance-of-scores"]) == 0
+    told = capsys.readouterr().out
+    assert told.index("True: For independent") < told.index("Measured") < told.index("reference")
+
+
+def test_claims_are_found_by_source_and_by_words(capsys):
+    assert main(["claims", "--list", "--json", "D3"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found) > 5 and all("D3" in one["source"] for one in found)
+    assert main(["claims", "--list", "receptive"]) == 0
+    told = capsys.readouterr().out
+    assert "argmax-field " in told and "fast  With k heads" in told and "(D2 e)" in told
 
 
 def test_programs_get_a_list(capsys):

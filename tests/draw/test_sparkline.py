@@ -1,6 +1,6 @@
 import math
 
-from regard.draw.sparkline import sparkline
+from regard.draw.sparkline import sparkline, sparklines
 
 
 def test_the_least_is_the_lowest_bar_and_the_greatest_the_highest():
@@ -16,6 +16,11 @@ def test_what_is_no_number_leaves_a_gap():
     assert sparkline([1, math.nan, 2, math.inf]) == "▁ █ "
     assert sparkline([math.nan]) == " "
     assert sparkline([]) == ""
+
+
+def test_series_share_one_scale():
+    assert sparklines([[0, 7], [14, 3.5], [7, math.nan]]) == ["▁▅", "█▃", "▅ "]
+    assert sparklines([]) == []
 
 
 def test_many_values_are_averaged_into_the_width():

@@ -162,6 +162,18 @@ def state_verdict(claim: Claim, measurement: Measurement) -> str:
     return f"holds if {claim.condition or 'only some of it'}" if kind == "holds if" else kind
 
 
+def answer_briefly(claim: Claim, measurement: Measurement) -> str:
+    """Answer in one sentence whether the statement is true."""
+    match judge(measurement):
+        case "holds":
+            return f"True: {claim.correction or claim.statement}"
+        case "fails":
+            return f"False: {claim.correction or claim.meaning}"
+        case _:
+            only = f"True only if {claim.condition or 'some of its figures are meant'}."
+            return f"{only} {claim.correction}".strip()
+
+
 def choose_drawing(measurement: Measurement) -> Drawing:
     """Choose the claim's picture, or its figures as bars."""
     if measurement.drawing is not None:

@@ -1,5 +1,6 @@
 """The registry: all claims, by family."""
 
+import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from importlib import import_module
@@ -19,11 +20,12 @@ def load_claims() -> dict[str, Claim]:
 
 
 def select_claims(names: Sequence[str]) -> list[Claim]:
-    """Return the claims with these names, families or numbers."""
+    """Return the claims with these names, families or numbers, or that contain these words."""
     known = load_claims()
     selected: dict[str, Claim] = {}
     for name in names:
         found = [claim for claim in known.values() if _matches(claim, name)]
+        found = found or [claim for claim in known.values() if _contains(claim, name)]
         if not found:
             raise _unknown_name(name, known)
         selected |= {claim.name: claim for claim in found}
@@ -34,11 +36,18 @@ def _matches(claim: Claim, name: str) -> bool:
     return name in (claim.name, claim.family) or (name.isdecimal() and int(name) in claim.numbers)
 
 
+def _contains(claim: Claim, words: str) -> bool:
+    """Search the source and all sentences for a text that begins a word."""
+    texts = (claim.source, claim.statement, claim.correction, claim.meaning, claim.method)
+    beginning = re.compile(rf"\b{re.escape(words)}", re.IGNORECASE)
+    return any(map(beginning.search, (claim.name, *texts)))
+
+
 def _unknown_name(name: str, known: dict[str, Claim]) -> UsageError:
     near = get_close_matches(name, [*known, *FAMILIES], n=3, cutoff=0.4)
     offer = f"Did you mean {' or '.join(near)}? " if near else ""
     return UsageError(
-        f"{name} is not a claim, a family of claims or a number of the inventory.",
+        f"no claim, family of claims or source is called {name}, and none mentions it.",
         f"{offer}`regard claims --list` lists them all.",
     )
 

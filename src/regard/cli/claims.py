@@ -14,13 +14,19 @@ if TYPE_CHECKING:
     from regard.claims.claim import Claim, Drawing
     from regard.claims.measuring import Outcome
 
+AT_LENGTH = 3
+"""Claims that were asked for by name are shown in detail, if they are no more than these."""
+
 COLOURS = {"holds": "green", "fails": "red", "holds if": "yellow", "not measured": "dim"}
 
 
 def claims(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Claims, families or numbers of the inventory; nothing for all."),
+        typer.Argument(
+            help="Names, families, numbers or sources (D3, Vaswani) of claims, or a word that they "
+            "mention; nothing for all."
+        ),
     ] = None,
     slow: Annotated[
         bool, typer.Option("--slow", help="Also train models for those that need it: 45 minutes.")
@@ -40,6 +46,8 @@ def claims(
     Examples:
         regard claims
         regard claims scaling-keeps-gradients masks
+        regard claims D3 --list
+        regard claims "receptive field"
         regard claims 52 --json
         regard claims --slow --output claims.html
 
@@ -63,7 +71,7 @@ def claims(
         output.write_text(render_page(outcomes), encoding="utf-8")
     if as_json:
         print_json([outcome.as_json() for outcome in outcomes])
-    elif names:
+    elif names and len(outcomes) <= AT_LENGTH:
         for outcome in outcomes:
             _tell(outcome)
     else:
@@ -102,7 +110,10 @@ def _list(asked: "list[Claim]", *, as_json: bool) -> None:
             ]
         )
     else:
-        print_rows((claim.name, claim.statement) for claim in asked)
+        rows = [
+            (c.name, f"{'slow' if c.slow else 'fast'}  {c.statement} ({c.source})") for c in asked
+        ]
+        print_rows(rows)
 
 
 def _show(outcomes: "list[Outcome]") -> None:
@@ -151,21 +162,25 @@ def _sum_up(out: "Console", outcomes: "list[Outcome]", unmeasured: "list[Outcome
 
 def _tell(outcome: "Outcome") -> None:
     """Print one claim at length."""
+    from regard.claims.claim import answer_briefly
+
     out, claim, measured = console(), outcome.claim, outcome.measurement
     out.print(claim.name, style="bold", end="  ")
     out.print(clean(outcome.verdict), style=COLOURS[outcome.kind])
-    out.print(f"{claim.source}; no. {', '.join(map(str, claim.numbers))}", style="dim")
-    out.print(f"\n“{claim.statement}”\n")
+    if measured is not None:
+        out.print(f"\n{clean(answer_briefly(claim, measured))}\n", style="bold")
+    out.print(f"“{claim.statement}”")
+    out.print(f"{claim.source}; no. {', '.join(map(str, claim.numbers))}\n", style="dim")
     if measured is None:
         if not outcome.problem:
             out.print(f"Models are trained for it: regard claims {claim.name} --slow\n")
     else:
-        out.print(clean(measured.summary), style="bold")
+        out.print(f"Measured: {clean(measured.summary)}")
         out.print()
         _draw(out, _drawing(outcome))
         _figures(out, outcome)
     for heading, words in (
-        ("The right value", claim.correction),
+        ("The right value", claim.correction if measured is None else ""),
         ("How it is measured", claim.method),
         ("How to read it", claim.meaning),
         ("What to try next", claim.next_step),
@@ -187,15 +202,16 @@ def _drawing(outcome: "Outcome") -> "Drawing":
 def _draw(out: "Console", drawing: "Drawing") -> None:
     from regard.claims.claim import Curves
     from regard.draw.bars import Bars, number, terminal_bars
-    from regard.draw.sparkline import sparkline
+    from regard.draw.sparkline import sparklines
     from regard.draw.terminal import TerminalMap
 
     if isinstance(drawing, Curves):
         out.print(f"{drawing.title}, by {drawing.x_label}", style="bold")
         side = max(len(line.name) for line in drawing.lines)
-        for line in drawing.lines:
+        curves = sparklines([line.ys for line in drawing.lines])
+        for line, curve in zip(drawing.lines, curves, strict=True):
             ends = f"{number(float(line.ys[0]))} → {number(float(line.ys[-1]))}"
-            out.print(f"{line.name:<{side}}  {sparkline(line.ys)}  {ends}")
+            out.print(f"{line.name:<{side}}  {curve}  {ends}")
     elif isinstance(drawing, Bars):
         out.print(terminal_bars(drawing, width=min(out.width, 100)), soft_wrap=True)
     else:
@@ -210,13 +226,13 @@ def _figures(out: "Console", outcome: "Outcome") -> None:
 
     assert outcome.measurement is not None
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for heading in ("figure", "value", "speaks", "given before"):
+    for heading in ("figure", "value", "supports it", "reference"):
         table.add_column(heading, header_style="dim", overflow="fold")
     for figure in outcome.measurement.figures:
         given = "" if figure.given is None else number(figure.given)
         if figure.note and not figure.agrees:
             given += f" ({figure.note})"
-        speaks = {True: "for", False: "against", None: ""}[figure.supports]
-        table.add_row(figure.name, number(figure.value), speaks, given)
+        supports = {True: "yes", False: "no", None: ""}[figure.supports]
+        table.add_row(figure.name, number(figure.value), supports, given)
     out.print(table)
     out.print()

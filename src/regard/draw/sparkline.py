@@ -2,22 +2,26 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _BARS = "▁▂▃▄▅▆▇█"
 
 
 def sparkline(values: Sequence[float | int], width: int = 24) -> str:
-    """Draw values as bars between their least and greatest; a gap where a value is no number.
+    """Draw one series; see :func:`sparklines`."""
+    return sparklines([values], width)[0]
 
-    More values than ``width`` are averaged in groups, so the line never gets longer.
+
+def sparklines(series: Iterable[Sequence[float | int]], width: int = 24) -> list[str]:
+    """Draw series on one scale, from their minimum to their maximum; NaN and infinity are gaps.
+
+    More values than ``width`` are averaged in groups, so a line never gets longer.
     """
-    groups = _groups([float(value) for value in values], width)
-    numbers = [value for value in groups if math.isfinite(value)]
-    if not numbers:
-        return " " * len(groups)
-    low, reach = min(numbers), max(numbers) - min(numbers)
-    return "".join(_bar(value, low, reach) for value in groups)
+    groups = [_groups([float(value) for value in values], width) for values in series]
+    numbers = [value for values in groups for value in values if math.isfinite(value)]
+    low = min(numbers, default=0.0)
+    reach = max(numbers, default=0.0) - low
+    return ["".join(_bar(value, low, reach) for value in values) for values in groups]
 
 
 def _bar(value: float, low: float, reach: float) -> str:
