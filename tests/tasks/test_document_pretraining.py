@@ -9,7 +9,7 @@ from regard.data.store import Store
 from regard.recipe.load import make
 from regard.tasks.examples import examples
 from regard.tasks.kinds import make_task, make_tokenizer
-from regard.tasks.pretraining.document_pretraining import FREQUENT, asked_for, keep
+from regard.tasks.pretraining.document_pretraining import FREQUENT, keep_probability, subsampled
 from regard.text import special
 from regard.training.train import train
 
@@ -68,7 +68,7 @@ def test_what_is_told_was_not_read_and_what_is_read_is_the_longer_side(ready):
     rng = np.random.default_rng(0)
     for length in (1, 2, 7, 16, 40):
         for _ in range(20):
-            read, other = task.part(list(range(100, 100 + length)), rng)
+            read, other = task.split(list(range(100, 100 + length)), rng)
             assert (read[0], read[-1]) == (special.CLS, special.SEP)
             inside = read[1:-1]
             assert not set(inside) & set(other)
@@ -82,12 +82,12 @@ def test_what_is_told_was_not_read_and_what_is_read_is_the_longer_side(ready):
 def test_frequent_words_are_asked_for_less():
     frequencies = torch.tensor([FREQUENT, 100 * FREQUENT, 0.9], dtype=torch.float64)
     assert_close(
-        keep(frequencies),
+        keep_probability(frequencies),
         torch.tensor([1.0, 0.11, (1e-4 / 0.9) ** 0.5 + 1e-4 / 0.9]).double(),
         rtol=1e-6,
         atol=0,
     )
-    assert_close(asked_for(frequencies).sum().item(), 1.0)
+    assert_close(subsampled(frequencies).sum().item(), 1.0)
 
 
 def test_a_fresh_model_guesses_by_frequency_as_the_baseline_does(ready):

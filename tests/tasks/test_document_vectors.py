@@ -14,7 +14,7 @@ from regard.recipe.load import make
 from regard.run import Run
 from regard.tasks.examples import examples
 from regard.tasks.kinds import make_task, make_tokenizer
-from regard.tasks.pretraining.document_vectors import OTHERS, Runs
+from regard.tasks.pretraining.document_vectors import NEGATIVES, NgramCounts
 from regard.training.train import train
 
 SEA, FARM = "ship wave sail salt harbour anchor tide", "cow barn hay plough field tractor hen"
@@ -115,7 +115,7 @@ def test_a_batch_holds_runs_that_stand_in_their_documents(ready):
     for row, stand, document in zip(rows, stands, batch.numbers, strict=True):
         assert not stand or row in inside[document]
     drawn = (stands == 0).sum()
-    assert 0.8 * OTHERS * expected < drawn <= OTHERS * expected
+    assert 0.8 * NEGATIVES * expected < drawn <= NEGATIVES * expected
 
 
 def rows_at_place(task, store, number):
@@ -127,24 +127,24 @@ def rows_at_place(task, store, number):
 
 def test_runs_worth_little_are_learned_from_seldom(ready):
     task, _, store = ready
-    worth = np.full_like(task.runs.worth, 0.25)
-    task.runs = Runs(task.runs.counts, worth)
+    worth = np.full_like(task.ngrams.worth, 0.25)
+    task.ngrams = NgramCounts(task.ngrams.counts, worth)
     numbers = np.arange(store.tokens)
     some = int(task.batch(store, numbers, (7, 2)).fields[1].ids.sum())
-    task.runs = Runs(task.runs.counts, np.ones_like(worth))
+    task.ngrams = NgramCounts(task.ngrams.counts, np.ones_like(worth))
     every = int(task.batch(store, numbers, (7, 2)).fields[1].ids.sum())
     assert 0.2 * every < some < 0.3 * every
 
 
 def test_others_are_drawn_by_the_three_quarter_power():
     counts = np.array([0, 16, 1, 0, 81])
-    runs = Runs(counts, np.ones(5, np.float32))
+    runs = NgramCounts(counts, np.ones(5, np.float32))
     drawn = runs.draw(np.random.default_rng(0), (20_000, 2))
     shares = np.bincount(drawn.ravel(), minlength=5) / drawn.size
     np.testing.assert_allclose(shares, np.array([0, 8, 1, 0, 27]) / 36, atol=0.01)
     np.testing.assert_allclose(runs.drawn, np.array([0, 8, 1, 0, 27]) / 36, rtol=1e-6)
     own = np.array([16, 1, 81]) / 98
-    expected = np.log(own / (OTHERS * np.array([8, 1, 27]) / 36))
+    expected = np.log(own / (NEGATIVES * np.array([8, 1, 27]) / 36))
     np.testing.assert_allclose(runs.by_frequency[[1, 2, 4]], expected, rtol=1e-5)
 
 
@@ -178,8 +178,8 @@ def test_what_is_kept_has_directions_without_what_they_share(ready):
     task.finish_model(model)
     assert model.documents is None
     assert "documents" not in dict(model.named_parameters())
-    shares = torch.from_numpy(task.runs.drawn).double()
-    written = torch.from_numpy(task.runs.counts) > 0
+    shares = torch.from_numpy(task.ngrams.drawn).double()
+    written = torch.from_numpy(task.ngrams.counts) > 0
     after = torch.cat(model.tables)
     assert_close(after[written], (before - shares @ before)[written], rtol=1e-5, atol=1e-6)
     assert not after[~written].any()
@@ -189,8 +189,8 @@ def test_what_is_kept_has_directions_without_what_they_share(ready):
 def test_documents_are_counted_whole_beyond_what_is_read_at_once(ready):
     task, model, store = ready
     rows = [model.rows_in([store[n][0]])[1] for n in range(len(store))]
-    counts = np.bincount(np.concatenate(rows), minlength=len(task.runs.counts))
-    np.testing.assert_array_equal(task.runs.counts, counts)
+    counts = np.bincount(np.concatenate(rows), minlength=len(task.ngrams.counts))
+    np.testing.assert_array_equal(task.ngrams.counts, counts)
     assert len(counts) == sum(map(len, model.tables))
 
 
@@ -258,7 +258,7 @@ def test_labels_say_which_runs_count(tmp_path):
     file = labelled_file(tmp_path)
     task, _, _ = made_ready(tmp_path, data={"labelled": [file]})
     ids = {word: task.tokenizer.encode(word)[0] for word in ("wave", "barn", "the")}
-    worth = {word: task.runs.worth[id] for word, id in ids.items()}
+    worth = {word: task.ngrams.worth[id] for word, id in ids.items()}
     assert worth["wave"] == worth["barn"] == 1.0
     assert worth["the"] == pytest.approx(0.05)
 

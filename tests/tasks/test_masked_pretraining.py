@@ -247,7 +247,7 @@ def test_a_text_without_a_mask_or_too_long_is_refused_unless_it_may_be_cut(token
     with pytest.raises(UsageError, match="at least one"):
         task.answer(model, ["The dog."])
     long = "The [MASK] sees" + " the dog" * 40
-    with pytest.raises(UsageError, match="fit the model's window"):
+    with pytest.raises(UsageError, match="fit the model's input"):
         task.answer(model, [long])
     assert task.answer(model, [long], truncate=True)[0].truncated > 0
     with pytest.raises(UsageError, match="fit"):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from regard.tasks.pretraining.ngram_weights import ENOUGH, LEAST, worth_learning
+from regard.tasks.pretraining.ngram_weights import ENOUGH, LEAST, weigh_ngrams
 
 TEXTS = [
     ([0, 1, 1, 4], ["good"]),
@@ -33,13 +33,13 @@ def by_hand(row, label, texts=TEXTS, rows=6):
 
 @pytest.mark.parametrize("size", [1, 2, 4, 6])
 def test_worth_is_as_by_hand_however_texts_are_bundled(size):
-    worth = worth_learning(bundles(TEXTS, size), rows=6)
+    worth = weigh_ngrams(bundles(TEXTS, size), rows=6)
     expected = [max(by_hand(row, label) for label in ("good", "bad")) for row in range(6)]
     np.testing.assert_allclose(worth, expected, rtol=1e-6)
 
 
 def test_what_leans_is_worth_more_and_one_text_proves_little():
-    worth = worth_learning(bundles(TEXTS, 6), rows=6)
+    worth = weigh_ngrams(bundles(TEXTS, 6), rows=6)
     assert worth[1] > worth[3] >= LEAST
     assert worth[2] > worth[3]
     assert worth[0] == worth[4] == pytest.approx(LEAST)
@@ -47,7 +47,7 @@ def test_what_leans_is_worth_more_and_one_text_proves_little():
 
 def test_a_text_may_have_several_labels_or_none():
     texts = [([0], ["a", "b"]), ([1], ["b"]), ([1], []), *TEXTS]
-    worth = worth_learning(bundles(texts, 3), rows=6)
+    worth = weigh_ngrams(bundles(texts, 3), rows=6)
     expected = [
         max(by_hand(r, label, texts) for label in ("a", "b", "good", "bad")) for r in range(6)
     ]

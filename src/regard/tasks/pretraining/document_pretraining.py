@@ -1,14 +1,13 @@
-"""Document pretraining: from one part of a document, tell which words stand in another part.
+"""Document pretraining: from one part of a document, predict the words of another part.
 
-    text   = pool(body(part))                    one state for the whole part that is read
-    p(w)   = softmax(W·text + b)                 the same guess for every word of the other part
-    loss   = mean over the other part's words of -log p(w), frequent words mostly left out
+    text   = pool(body(part))                    one state for the input part
+    p(w)   = softmax(W·text + b)                 one distribution for all words of the other part
+    loss   = mean over the other part's words of -log p(w), frequent words subsampled
 
-A state that must guess the words of the rest learns what a document is about and what it thinks of
-it; one that fills in a masked word looks no further than its neighbours. One softmax per document
-instead of one per word makes it cheap: minutes for tens of thousands of documents. After paragraph
-vectors (Le and Mikolov 2014), with the reader that Doc2VecC gives them (Chen 2017); frequent words
-as in word2vec (Mikolov et al. 2013, eq. 5).
+A state that predicts words anywhere in the document represents its topic and sentiment, while
+filling a masked word mostly needs its neighbours. One softmax per document instead of one per word
+makes it cheap: minutes for tens of thousands of documents. Paragraph vectors (Le and Mikolov 2014)
+with the encoder of Doc2VecC (Chen 2017), subsampled as in word2vec (Mikolov et al. 2013, eq. 5).
 """
 
 import math
@@ -33,29 +32,29 @@ from regard.randomness import Purpose, derive_generator
 from regard.tasks.labelling.overlong import Fitted, drawn
 from regard.tasks.losses import Loss
 from regard.tasks.pretraining.cost import DocumentCost
-from regard.tasks.pretraining.whole_documents import TOLD, WholeDocuments, closed
+from regard.tasks.pretraining.whole_documents import KEYWORDS, WholeDocuments, marked
 from regard.tasks.task import Evaluation, Examples, Sample, Texts
 
-OTHER = (0.3, 0.6)  # share of a document that is the other part, drawn evenly
-FREQUENT = 1e-4  # a word as frequent is always asked for; one a hundred times so, every tenth time
-QUICK, MOST = 500, 2000  # documents measured on, while training and at the end
+OTHER = (0.3, 0.6)  # share of a document that is the other part, drawn uniformly
+FREQUENT = 1e-4  # frequency above which a word is subsampled; at 1e-2, a tenth is kept
+QUICK, MOST = 500, 2000  # documents evaluated on, while training and at the end
 AT_ONCE = 64  # documents
 SHOWN = 8  # samples
 
 
-class Parted(NamedTuple):
-    """A document in two."""
+class Parts(NamedTuple):
+    """The input part of a document and the words to predict."""
 
     read: list[int]
     other: list[int]
 
 
 class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
-    """A body learns from whole documents.
+    """Pretraining of a body on whole documents.
 
     Args:
         recipe: The whole recipe.
-        tokenizer: Between texts and ids.
+        tokenizer: Converts texts to ids and back.
 
     """
 
@@ -77,14 +76,14 @@ class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
         return model
 
     def prepare_model(self, model: Classifier, store: Store) -> None:
-        """Let the first guess be by frequency alone, and rare runs have no vector."""
+        """Initialize the head to the word frequencies, and drop the vectors of rare n-grams."""
         filter_ngrams(model, store.rows(0), least=self.recipe.model.embedding.ngram_min_count)
         counts = torch.ones(self.tokenizer.size)
         counts += torch.from_numpy(np.bincount(store.flat(0), minlength=self.tokenizer.size))
         self.frequencies = counts / counts.sum()
         with torch.no_grad():
             model.head.to_logits.weight.zero_()
-            model.head.to_logits.bias.copy_(asked_for(self.frequencies).log())
+            model.head.to_logits.bias.copy_(subsampled(self.frequencies).log())
 
     def batch(
         self,
@@ -95,19 +94,20 @@ class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
         progress: float = 0.0,
     ) -> Batch:
         rng = np.random.default_rng(list(key))
-        rows = [self.part(store[int(number)][0].tolist(), rng) for number in numbers]
+        rows = [self.split(store[int(number)][0].tolist(), rng) for number in numbers]
         return self.pad(rows)._replace(numbers=numbers)
 
-    def part(self, ids: list[int], rng: np.random.Generator) -> Parted:
-        """Cut a piece out of a document to be told, and read the longer side of what is left."""
+    def split(self, ids: list[int], rng: np.random.Generator) -> Parts:
+        """Draw a span to predict; the longer side of the rest is the input."""
         assert self.frequencies is not None
         size = max(1, round(len(ids) * rng.uniform(*OTHER)))
         start = int(rng.integers(len(ids) - size + 1))
         other = np.asarray(ids[start : start + size])
         before, after = ids[:start], ids[start + size :]
         read = drawn(max(before, after, key=len), self.recipe.text.max_length - 2, rng)
-        kept = keep(self.frequencies[torch.from_numpy(other)]).numpy() > rng.random(size)
-        return Parted(closed(read), other[kept].tolist())
+        probability = keep_probability(self.frequencies[torch.from_numpy(other)]).numpy()
+        kept = probability > rng.random(size)
+        return Parts(marked(read), other[kept].tolist())
 
     def loss(self, model: Classifier, batch: Batch) -> Loss:
         ids, counts = batch.fields[1]
@@ -121,7 +121,7 @@ class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
         return model(ids, lengths=lengths)
 
     def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
-        """Take what was counted at the beginning."""
+        """Return the frequencies counted before the first step."""
         assert self.frequencies is not None
         return {"frequencies": self.frequencies}
 
@@ -130,13 +130,13 @@ class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
 
     @torch.inference_mode()
     def measure(self, model: Classifier, examples: Sequence[Texts], *, quick: bool) -> Evaluation:
-        """Say what is lost on the examples, always parted in the same way."""
+        """Evaluate the loss on examples, split the same way every time."""
         assert self.frequencies is not None
         model.eval()
         rng = derive_generator(self.recipe.seed, Purpose.DOCUMENT_EVALUATION)
         some = [e for e in examples[: QUICK if quick else MOST] if e[0].strip()]
-        rows = [self.part(ids, rng) for (ids,) in self.encode(some) if ids]
-        by_frequency = -asked_for(self.frequencies).log()
+        rows = [self.split(ids, rng) for (ids,) in self.encode(some) if ids]
+        by_frequency = -subsampled(self.frequencies).log()
         lost, plain, words = 0.0, 0.0, 0
         for start in range(0, len(rows), AT_ONCE):
             batch = self.pad(rows[start : start + AT_ONCE]).to(device_of(model))
@@ -151,34 +151,34 @@ class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
             [] if quick else self._samples(model, rows[:SHOWN]),
         )
 
-    def _samples(self, model: Classifier, rows: Sequence[Parted]) -> list[Sample]:
-        told = self.tell(model, [row.read for row in rows])
+    def _samples(self, model: Classifier, rows: Sequence[Parts]) -> list[Sample]:
+        keywords = self.keywords(model, [row.read for row in rows])
         decode = self.tokenizer.decode
         return [
             Sample(decode(row.read[1:-1])[:500], decode(row.other)[:500], words)
-            for row, words in zip(rows, told, strict=True)
+            for row, words in zip(rows, keywords, strict=True)
         ]
 
-    def tell(self, model: Classifier, rows: Sequence[list[int]]) -> list[str]:
-        """Name the words that a text makes likelier, those that gain most in all first."""
+    def keywords(self, model: Classifier, rows: Sequence[list[int]]) -> list[str]:
+        """Return the words that contribute most to KL(p(w | text), p(w)), largest first."""
         assert self.frequencies is not None
-        plain = asked_for(self.frequencies).log()
+        plain = subsampled(self.frequencies).log()
         batch = self.pad([(row,) for row in rows]).to(device_of(model))
         guesses = self.states(model, batch).cpu().log_softmax(dim=-1)
         gains = guesses.exp() * (guesses - plain)
-        best = gains.topk(min(TOLD, gains.shape[1]), dim=-1).indices
+        best = gains.topk(min(KEYWORDS, gains.shape[1]), dim=-1).indices
         return [self.words(row) for row in best.tolist()]
 
 
-def keep(frequencies: Float[Tensor, " token"]) -> Float[Tensor, " token"]:
-    """Say how likely each word is asked for where it stands: √(t/f) + t/f, at most 1."""
+def keep_probability(frequencies: Float[Tensor, " token"]) -> Float[Tensor, " token"]:
+    """Return the probability that a word is kept as target: √(t/f) + t/f, at most 1."""
     share = FREQUENT / frequencies
     return (share.sqrt() + share).clamp(max=1.0)
 
 
-def asked_for(frequencies: Float[Tensor, " token"]) -> Float[Tensor, " token"]:
-    """Say how often each word is asked for."""
-    kept = frequencies * keep(frequencies)
+def subsampled(frequencies: Float[Tensor, " token"]) -> Float[Tensor, " token"]:
+    """Return the frequencies of words after subsampling."""
+    kept = frequencies * keep_probability(frequencies)
     return kept / kept.sum()
 
 

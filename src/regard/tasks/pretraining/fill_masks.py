@@ -1,4 +1,4 @@
-"""Filling in: every ``[MASK]`` of a text becomes the likeliest token."""
+"""Mask filling: replace every ``[MASK]`` of a text by the most likely token."""
 
 from collections.abc import Callable
 
@@ -12,22 +12,24 @@ from regard.text import special
 from regard.text.tokenizer import Tokenizer
 
 MASK = special.SPECIAL[special.MASK]
-SHOWN = 5  # of the likeliest tokens
+SHOWN = 5  # most likely tokens
 
-Ask = Callable[[list[int]], Tensor]
-"""The ids of a text with masks in it to the logits of every token at each mask."""
+MaskLogits = Callable[[list[int]], Tensor]
+"""Maps the ids of a text to the logits at each mask."""
 
 
-def fill(text: str, tokenizer: Tokenizer, ask: Ask, *, most: int, truncate: bool) -> Prediction:
-    """Fill every [MASK] of a text of at most ``most`` tokens; a longer one is refused or cut."""
+def fill_masks(
+    text: str, tokenizer: Tokenizer, mask_logits: MaskLogits, *, most: int, truncate: bool
+) -> Prediction:
+    """Fill every [MASK] of a text of at most ``most`` tokens."""
     ids = encode_with_masks(tokenizer, " ".join(text.split()))
     if special.MASK not in ids:
         raise UsageError(
-            f"a text must hold at least one {MASK} to be filled. Got {text[:60]!r}.",
-            f"Write {MASK} where a word is to be guessed.",
+            f"a text must contain at least one {MASK}. Got {text[:60]!r}.",
+            f"Write {MASK} in place of the word to predict.",
         )
-    kept = fitted(ids, most, truncate=truncate)
-    logits = ask(kept)
+    kept = truncated(ids, most, truncate=truncate)
+    logits = mask_logits(kept)
     logits[:, : len(special.SPECIAL)] = -torch.inf
     log_p = logits.log_softmax(dim=-1)
     best = log_p.max(dim=-1)
@@ -37,12 +39,12 @@ def fill(text: str, tokenizer: Tokenizer, ask: Ask, *, most: int, truncate: bool
         tokenizer.decode(filled),
         float(best.values.sum()),
         len(ids) - len(kept),
-        _likeliest(tokenizer, log_p.exp()),
+        _most_likely(tokenizer, log_p.exp()),
     )
 
 
 def encode_with_masks(tokenizer: Tokenizer, text: str) -> list[int]:
-    """Turn a text into ids, every ``[MASK]`` in it into the token of that name."""
+    """Encode a text; every ``[MASK]`` in it becomes the mask token."""
     before, *after = text.split(MASK)
     ids = tokenizer.encode(before.rstrip()) if before.strip() else []
     for part in after:
@@ -54,29 +56,29 @@ def encode_with_masks(tokenizer: Tokenizer, text: str) -> list[int]:
     return ids
 
 
-def fitted(ids: list[int], most: int, *, truncate: bool) -> list[int]:
-    """Return ids that fit ``most``; more of them are refused, or cut where a mask remains."""
+def truncated(ids: list[int], most: int, *, truncate: bool) -> list[int]:
+    """Return at most ``most`` ids; more are an error unless ``truncate`` and a mask remains."""
     if len(ids) <= most:
         return ids
     if truncate and special.MASK in ids[:most]:
         return ids[:most]
     raise UsageError(
-        f"a text must fit the model's window. Got {len(ids)} tokens; this model reads at most "
+        f"a text must fit the model's input. Got {len(ids)} tokens; this model reads at most "
         f"{most}.",
-        f"Shorten the text around its {MASK}, or allow cutting its end with --truncate.",
+        f"Shorten the text around its {MASK}, or truncate its end with --truncate.",
     )
 
 
-def _likeliest(
+def _most_likely(
     tokenizer: Tokenizer, probabilities: Float[Tensor, "mask token"]
 ) -> dict[str, float]:
-    """Name the likeliest tokens of every mask; those of several are numbered."""
+    """Return the most likely tokens of every mask; several masks are numbered."""
     found: dict[str, float] = {}
     for number, row in enumerate(probabilities, start=1):
         best = row.topk(min(SHOWN, len(row)))
         for share, token in zip(best.values.tolist(), best.indices.tolist(), strict=True):
             named = tokenizer.tokens([token])[0].replace("▁", " ").strip() or "▁"
             named = named if len(probabilities) == 1 else f"{number}: {named}"
-            # Pieces that look the same to a person, such as a word with and without its space.
+            # Different tokens are written alike, such as a word with and without its space.
             found[named] = found.get(named, 0.0) + share
     return found

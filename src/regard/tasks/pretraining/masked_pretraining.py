@@ -1,4 +1,4 @@
-"""Masked pretraining: a body learns from plain text, by telling what was hidden from it."""
+"""Masked pretraining: an encoder learns from plain text by predicting masked tokens."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,22 +24,22 @@ from regard.recipe.recipe import Recipe
 from regard.tasks.foreign import Adoption, ForeignEncoder
 from regard.tasks.losses import Loss
 from regard.tasks.pretraining.cost import MaskedCost
-from regard.tasks.pretraining.fill_masks import encode_with_masks, fill, fitted
+from regard.tasks.pretraining.fill_masks import encode_with_masks, fill_masks, truncated
 from regard.tasks.pretraining.objectives import Autoencoder, Counts, Masked, Objective, Replaced
-from regard.tasks.pretraining.pair_baseline import PairBaseline, learn_pair_baseline
+from regard.tasks.pretraining.pair_baseline import PairBaseline, fit_pair_baseline
 from regard.tasks.pretraining.question import mask_question
-from regard.tasks.pretraining.rows import Hiding, ask_masks, hide, rows_of
-from regard.tasks.pretraining.scores import baseline_scores, learn_frequencies, scores
+from regard.tasks.pretraining.rows import Masking, mask_rows, predict_masks, rows_of
+from regard.tasks.pretraining.scores import baseline_scores, count_frequencies, scores
 from regard.tasks.question import Inquiry, Question
 from regard.tasks.task import Evaluation, Examples, Prediction, Sample, Task
 from regard.text import special
 from regard.text.sentences import split_sentences
 from regard.text.tokenizer import Tokenizer
 
-QUICK, MOST = 1 << 15, 1 << 18  # tokens measured on, while training and at the end
-ASKED_AT_ONCE = 1 << 13  # tokens
+QUICK, MOST = 1 << 15, 1 << 18  # tokens evaluated on, while training and at the end
+BATCH_TOKENS = 1 << 13  # of an evaluation batch
 SHOWN = 20  # rows
-MOST_PAIRED, MOST_LEARNED = 20_000, 1 << 19  # documents and tokens the shortcut is learned from
+PAIR_DOCUMENTS, PAIR_TOKENS = 20_000, 1 << 19  # that the baseline of pairs is fitted on
 
 OBJECTIVES: dict[str, type[Objective]] = {
     "masked": Masked,
@@ -50,11 +50,11 @@ OBJECTIVES: dict[str, type[Objective]] = {
 
 
 class MaskedPretraining(MaskedCost, Task[nn.Module]):
-    """A body learns from plain text.
+    """Masked language modelling and related objectives on plain text.
 
     Args:
         recipe: The whole recipe.
-        tokenizer: Between texts and ids.
+        tokenizer: Converts texts to ids and back.
 
     """
 
@@ -84,12 +84,12 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
 
     @property
     def longest(self) -> None:
-        """Any document may be kept: windows are cut out of it."""
+        """Return None: windows are cut out of documents of any length."""
         return
 
     @property
     def window(self) -> int:
-        """Tokens of a text in one row, beside [CLS] and [SEP]."""
+        """Tokens of a text in one row, without [CLS] and [SEP]."""
         return max(1, self.recipe.text.max_length - 2)
 
     def build(self) -> nn.Module:
@@ -101,7 +101,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
 
     @classmethod
     def adopt(cls, encoder: ForeignEncoder) -> Adoption | None:
-        """Take over the heads for masked words and pairs."""
+        """Carry over the heads for masked words and pairs."""
         if not encoder.fills_masks:
             return None
         tables = {
@@ -111,10 +111,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
         return Adoption(tables, usual=not encoder.pools)
 
     def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
-        """Documents with their white space folded; where pairs are made, sentence by sentence.
-
-        The last field is the ids. Before it, for pairs, stand the lengths of the sentences.
-        """
+        """Encode documents with white space folded; for pairs, also the lengths of sentences."""
         if not self.pairs:
             texts = [" ".join(text.split()) for (text,) in examples]
             return [([*ids, special.SEP],) for ids in self.tokenizer.encode_batch(texts)]
@@ -127,7 +124,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
         ]
 
     def corpus(self, store: Store) -> Corpus:
-        """Make rows of a store's documents."""
+        """Return the corpus of a store's documents, built once."""
         if store.fingerprint not in self._corpora:
             documents = store.lengths(np.arange(len(store)))[:, 0]
             fields = [store.flat(field) for field in range(2 if self.pairs else 1)]
@@ -135,11 +132,11 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
         return self._corpora[store.fingerprint]
 
     def corpus_of(self, examples: Sequence[tuple[str, ...]]) -> Corpus:
-        """Make rows of documents as they are read."""
+        """Build the corpus of documents that are not in a store."""
         encoded = self.encode(list(examples))
         if not encoded:
             raise DataError(
-                "there must be something to measure on. Got no document.",
+                "an evaluation needs at least one document. Got none.",
                 "Give more text, name files in data.valid, or raise data.holdout.",
             )
         documents = np.array([len(fields[0]) for fields in encoded])
@@ -168,13 +165,13 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
     ) -> Batch:
         rng = np.random.default_rng(list(key))
         rows = self.corpus(store).rows(numbers, rng)
-        return hide(rows, self._hiding(progress), rng)._replace(numbers=numbers)
+        return mask_rows(rows, self._masking(progress), rng)._replace(numbers=numbers)
 
     def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
-        """Put encoded texts side by side, as they are; only a [MASK] in them is asked about."""
+        """Pad encoded texts to a batch without masking more; every [MASK] in them is a target."""
         ids, lengths = pad([[special.CLS, *fields[-1]] for fields in rows], filler=special.PAD)
         segments, labels = torch.zeros_like(ids), torch.full_like(lengths, IGNORED)
-        return ask_masks(SpanRows(*(each.numpy() for each in (ids, lengths, segments, labels))))
+        return predict_masks(SpanRows(*(each.numpy() for each in (ids, lengths, segments, labels))))
 
     def loss(self, model: nn.Module, batch: Batch) -> Loss:
         return self.objective.loss(model, rows_of(batch))
@@ -183,13 +180,13 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
         return self.objective.states(model, rows_of(batch))
 
     def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
-        """Count how often each token is written; for pairs, learn their shortcut too."""
-        learned = learn_frequencies(source, self.encode, tokens=self.tokenizer.size)
+        """Count the tokens; for pairs, fit a classifier on word overlap too."""
+        parameters = count_frequencies(source, self.encode, tokens=self.tokenizer.size)
         if self.pairs:
-            some = self._questions(list(islice(source(), MOST_PAIRED)), MOST_LEARNED)
+            some = self._evaluation_batches(list(islice(source(), PAIR_DOCUMENTS)), PAIR_TOKENS)
             several = [rows_of(batch) for batch in some]
-            learned |= learn_pair_baseline(several, tokens=self.tokenizer.size).parameters()
-        return learned
+            parameters |= fit_pair_baseline(several, tokens=self.tokenizer.size).parameters()
+        return parameters
 
     def load_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         self.frequencies = parameters["frequencies"]
@@ -201,16 +198,15 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
     def measure(
         self, model: nn.Module, examples: Sequence[tuple[str, ...]], *, quick: bool
     ) -> Evaluation:
-        """Ask about windows of the examples, hidden always in the same way."""
+        """Evaluate on windows of the examples, masked the same way every time."""
         model.eval()
-        batches = self._questions(examples, QUICK if quick else MOST)
+        batches = self._evaluation_batches(examples, QUICK if quick else MOST)
         counts: Counts = Counter()
         for batch in batches:
             counts += self.objective.counts(model, rows_of(batch.to(device_of(model))))
-        told = scores(counts, self.settings.objective)
         rows = sum(len(batch.numbers) for batch in batches)
         return Evaluation(
-            told,
+            scores(counts, self.settings.objective),
             self._baseline(batches),
             {self.metric: self._signature()},
             rows,
@@ -218,9 +214,8 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
         )
 
     def encode_text(self, text: str) -> Batch:
-        """Put a text as it is read when it is asked, its masks as such."""
         ids = encode_with_masks(self.tokenizer, " ".join(text.split()))
-        return self.pad([([*fitted(ids, self.window, truncate=False), special.SEP],)])
+        return self.pad([([*truncated(ids, self.window, truncate=False), special.SEP],)])
 
     def _question(self, model: nn.Module, inquiry: Inquiry) -> Question:
         if not isinstance(model, Bert):
@@ -236,24 +231,24 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
         quick: bool = False,
         truncate: bool = False,
     ) -> list[Prediction]:
-        """Fill every [MASK] of each text with the likeliest token; a blank text stays blank."""
+        """Fill every [MASK] of each text with the most likely token."""
         model.eval()
 
-        def ask(ids: list[int]) -> Tensor:
+        def logits(ids: list[int]) -> Tensor:
             rows = rows_of(self.pad([([*ids, special.SEP],)]).to(device_of(model)))
             return self.objective.logits(model, rows)
 
         return [
-            fill(text, self.tokenizer, ask, most=self.window, truncate=truncate)
+            fill_masks(text, self.tokenizer, logits, most=self.window, truncate=truncate)
             if text.strip()
             else Prediction("", 0.0, 0)
             for text in texts
         ]
 
-    def _hiding(self, progress: float) -> Hiding:
+    def _masking(self, progress: float) -> Masking:
         settings = self.settings
         end = settings.mask if settings.mask_at_end is None else settings.mask_at_end
-        return Hiding(
+        return Masking(
             share=settings.mask + (end - settings.mask) * progress,
             masked_as=settings.masked_as,
             tokens=self.tokenizer.size,
@@ -261,47 +256,47 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
             causal_share=settings.causal_share if settings.objective == "hybrid" else 0.0,
         )
 
-    def _questions(self, examples: Sequence[tuple[str, ...]], most: int) -> list[Batch]:
-        """Hide something in rows spread over the examples, always in the same way."""
+    def _evaluation_batches(self, examples: Sequence[tuple[str, ...]], most: int) -> list[Batch]:
+        """Mask rows spread over the examples, the same way every time."""
         corpus, longest = self.corpus_of(examples), self.recipe.text.max_length
         numbers = corpus.list_rows()
         wanted = max(1, min(len(numbers), most // longest))
         numbers = numbers[np.linspace(0, len(numbers) - 1, wanted).astype(int)]
         rng = derive_generator(self.recipe.seed, Purpose.MASKED_EVALUATION)
-        at_once = max(1, ASKED_AT_ONCE // longest)
+        rows = max(1, BATCH_TOKENS // longest)
         return [
-            hide(corpus.rows(numbers[at : at + at_once], rng), self._hiding(1.0), rng)
-            for at in range(0, len(numbers), at_once)
+            mask_rows(corpus.rows(numbers[at : at + rows], rng), self._masking(1.0), rng)
+            for at in range(0, len(numbers), rows)
         ]
 
     def _baseline(self, batches: list[Batch]) -> dict[str, float]:
-        """Score the baselines on the same questions, once they are learned."""
+        """Score the baselines on the same batches, if they are fitted."""
         several = [rows_of(batch) for batch in batches]
-        told = {} if self.frequencies is None else baseline_scores(self.frequencies, several)
+        found = {} if self.frequencies is None else baseline_scores(self.frequencies, several)
         if self.pair_baseline is not None:
-            right = sum(self.pair_baseline.right(rows) for rows in several)
-            told["pair_accuracy"] = right / sum(len(rows.ids) for rows in several)
-        return told
+            right = sum(self.pair_baseline.count_correct(rows) for rows in several)
+            found["pair_accuracy"] = right / sum(len(rows.ids) for rows in several)
+        return found
 
     def _signature(self) -> str:
-        hiding = self._hiding(1.0)
-        shares = "/".join(f"{100 * share:g}" for share in hiding.masked_as)
-        hidden = f"mask:{hiding.share:g}|as:{shares}"
-        return f"{hidden}|window:{self.recipe.text.max_length}|seed:{self.recipe.seed}"
+        masking = self._masking(1.0)
+        shares = "/".join(f"{100 * share:g}" for share in masking.masked_as)
+        masked = f"mask:{masking.share:g}|as:{shares}"
+        return f"{masked}|window:{self.recipe.text.max_length}|seed:{self.recipe.seed}"
 
     def _samples(self, model: nn.Module, batch: Batch) -> list[Sample]:
-        """Show some rows with their masks, as they were written and as the model filled them."""
+        """Return some rows: masked, original and as the model filled them."""
         rows = rows_of(batch.to(device_of(model)))
         guesses = self.objective.logits(model, rows).argmax(dim=-1)
-        answered = rows.ids.masked_scatter(rows.has_target, guesses)
+        filled = rows.ids.masked_scatter(rows.has_target, guesses)
         samples = []
         for n in torch.nonzero(~rows.forward_only)[:SHOWN, 0].tolist():
             length = int(rows.lengths[n])
-            asked, expected, said = (
-                self._shown(each[n, :length]) for each in (rows.ids, rows.original, answered)
+            masked, original, predicted = (
+                self._decode(each[n, :length]) for each in (rows.ids, rows.original, filled)
             )
-            samples.append(Sample(asked, expected, said))
+            samples.append(Sample(masked, original, predicted))
         return samples
 
-    def _shown(self, ids: Tensor) -> str:
+    def _decode(self, ids: Tensor) -> str:
         return "".join(self.tokenizer.tokens(ids.tolist())).replace("▁", " ")

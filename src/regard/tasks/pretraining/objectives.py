@@ -1,12 +1,11 @@
-"""What the objectives of pretraining lose, and how well their models do.
+"""Losses and counts of the pretraining objectives.
 
-    masked, hybrid   -log p(target), a mean over the places asked
-    autoencoder      the same, from what was not masked alone
-    replaced         the generator's own, + 50 · the mean over all tokens of -log p(replaced or not)
+    masked, hybrid   -log p(target), a mean over the targets
+    autoencoder      the same, but only unmasked tokens are encoded
+    replaced         the generator's loss + 50 · mean over all tokens of -log p(replaced or not)
     pairs            + the mean over rows of -log p(label)
 
-A batch's loss is a mean of means, times the tokens that were read: the loop divides by these, and
-shows them as its speed.
+A batch's loss is this sum of means times its input tokens, because the loop divides by them.
 """
 
 from collections import Counter
@@ -26,32 +25,32 @@ from regard.tasks.pretraining.rows import Rows
 REPLACED_WEIGHT = 50.0  # Clark et al. 2020, §3.1
 
 Counts = Counter[str]
-"""Sums over what was asked, by name."""
+"""Sums over targets, by name."""
 
 
 @runtime_checkable
 class Objective(Protocol):
-    """One way to learn from plain text."""
+    """One pretraining objective."""
 
     def loss(self, model: Any, rows: Rows) -> Loss:  # noqa: ANN401
-        """Say what a batch loses."""
+        """Compute the loss of a batch."""
         ...
 
     def states(self, model: Any, rows: Rows) -> Tensor:  # noqa: ANN401
-        """States of the body that is carried on, for whoever listens to its taps."""
+        """Return the last states of the body that is carried over to other runs."""
         ...
 
     def counts(self, model: Any, rows: Rows) -> Counts:  # noqa: ANN401
-        """Count what is asked and what is answered rightly."""
+        """Count targets and correct predictions."""
         ...
 
     def logits(self, model: Any, rows: Rows) -> Tensor:  # noqa: ANN401
-        """Logits of every token at the places asked."""
+        """Return the logits at the targets."""
         ...
 
 
 class Masked:
-    """Guess what was masked; in rows read forward only, what comes next."""
+    """Masked language modelling; causal rows predict the next token."""
 
     def states(self, model: Bert, rows: Rows) -> Float[Tensor, "row position width"]:
         return model(rows.ids, visible=visible(rows), segments=rows.segments)
@@ -59,8 +58,8 @@ class Masked:
     def loss(self, model: Bert, rows: Rows) -> Loss:
         states = self.states(model, rows)
         lost = head_loss(model.head, states[rows.has_target], rows.targets[rows.has_target])
-        asked = max(1, lost.tokens)
-        mean, plain = lost.smoothed / asked, lost.plain / asked
+        count = max(1, lost.tokens)
+        mean, plain = lost.smoothed / count, lost.plain / count
         if model.pair_head is not None:
             mean = mean + pair_loss(model.pair_head, states, rows)
         return Loss(mean * rows.tokens, plain * rows.tokens, rows.tokens)
@@ -79,16 +78,16 @@ class Masked:
 
 
 class Replaced:
-    """Tell which tokens a small generator put in."""
+    """Replaced-token detection: a small generator proposes the replacements (ELECTRA)."""
 
     def states(self, model: ReplacedTokens, rows: Rows) -> Float[Tensor, "row position width"]:
         return model(rows.original, visible=visible(rows), segments=rows.segments)
 
     def loss(self, model: ReplacedTokens, rows: Rows) -> Loss:
-        proposing = self._proposing(model, rows)
+        proposing = self._proposals(model, rows)
         lost = head_loss(model.generator.head, proposing, rows.targets[rows.has_target])
         mean = lost.smoothed / max(1, lost.tokens)
-        states, replaced, real = self._told(model, rows, proposing)
+        states, replaced, real = self._corrupt(model, rows, proposing)
         wrong = nn.functional.binary_cross_entropy_with_logits(
             model.head(states[real]), replaced[real].to(states.dtype)
         )
@@ -98,14 +97,14 @@ class Replaced:
         return Loss(mean * rows.tokens, float(mean.detach()) * rows.tokens, rows.tokens)
 
     def logits(self, model: ReplacedTokens, rows: Rows) -> Float[Tensor, "target token"]:
-        return model.generator.head(self._proposing(model, rows))
+        return model.generator.head(self._proposals(model, rows))
 
     def counts(self, model: ReplacedTokens, rows: Rows) -> Counts:
-        proposing = self._proposing(model, rows)
+        proposing = self._proposals(model, rows)
         found = token_counts(
             model.generator.head(proposing), rows.targets[rows.has_target], "masked"
         )
-        states, replaced, real = self._told(model, rows, proposing)
+        states, replaced, real = self._corrupt(model, rows, proposing)
         said = model.head(states) > 0
         found["tokens"] = int(real.sum())
         found["replaced"] = int((replaced & real).sum())
@@ -113,14 +112,14 @@ class Replaced:
         found["found"] = int((said & replaced & real).sum())
         return found + pair_counts(model.pair_head, states, rows)
 
-    def _proposing(self, model: ReplacedTokens, rows: Rows) -> Float[Tensor, "target narrow"]:
+    def _proposals(self, model: ReplacedTokens, rows: Rows) -> Float[Tensor, "target narrow"]:
         states = model.generator(rows.ids, visible=visible(rows), segments=rows.segments)
         return states[rows.has_target]
 
-    def _told(
+    def _corrupt(
         self, model: ReplacedTokens, rows: Rows, proposing: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """States over what was proposed, which tokens are not the writer's, and which are real."""
+        """Return states of the corrupted rows, and which tokens are replaced and not padding."""
         generator = torch.Generator().manual_seed(rows.seed)
         original = rows.original
         proposed = original.masked_scatter(rows.has_target, model.propose(proposing, generator))
@@ -130,7 +129,7 @@ class Replaced:
 
 
 class Autoencoder:
-    """Rebuild what the encoder never saw."""
+    """Masked autoencoding: the encoder reads unmasked tokens only."""
 
     def states(self, model: MaskedAutoencoder, rows: Rows) -> Float[Tensor, "row position width"]:
         kept = keep_unchosen(rows.has_target.cpu().numpy(), rows.lengths.cpu().numpy())
@@ -138,32 +137,34 @@ class Autoencoder:
         return model(rows.ids, lengths=rows.lengths, places=places, kept=counts)
 
     def loss(self, model: MaskedAutoencoder, rows: Rows) -> Loss:
-        lost = head_loss(model.head, self._rebuilt(model, rows), rows.targets[rows.has_target])
+        lost = head_loss(
+            model.head, self._target_states(model, rows), rows.targets[rows.has_target]
+        )
         scale = rows.tokens / max(1, lost.tokens)
         return Loss(lost.smoothed * scale, lost.plain * scale, rows.tokens)
 
     def logits(self, model: MaskedAutoencoder, rows: Rows) -> Float[Tensor, "target token"]:
-        return model.head(self._rebuilt(model, rows))
+        return model.head(self._target_states(model, rows))
 
     def counts(self, model: MaskedAutoencoder, rows: Rows) -> Counts:
         return token_counts(self.logits(model, rows), rows.targets[rows.has_target], "masked")
 
-    def _rebuilt(self, model: MaskedAutoencoder, rows: Rows) -> Float[Tensor, "target width"]:
+    def _target_states(self, model: MaskedAutoencoder, rows: Rows) -> Float[Tensor, "target width"]:
         return self.states(model, rows)[rows.has_target]
 
 
 def visible(rows: Rows) -> Bool[Tensor, "row 1 #position position"]:
-    """Say what each row may see."""
+    """Return the visibility mask of the rows."""
     return view(rows.lengths, rows.ids.shape[1], forward_only=rows.forward_only)
 
 
 def pair_loss(head: nn.Module, states: Tensor, rows: Rows) -> Float[Tensor, ""]:
-    """-log p(label), a mean over rows."""
+    """Compute the mean over rows of -log p(label)."""
     return nn.functional.cross_entropy(_pair_logits(head, states, rows), rows.labels)
 
 
 def pair_counts(head: nn.Module | None, states: Tensor, rows: Rows) -> Counts:
-    """Count pairs and those told rightly."""
+    """Count pairs and correct predictions."""
     if head is None:
         return Counter()
     right = _pair_logits(head, states, rows).argmax(dim=-1) == rows.labels
@@ -171,7 +172,7 @@ def pair_counts(head: nn.Module | None, states: Tensor, rows: Rows) -> Counts:
 
 
 def token_counts(logits: Tensor, targets: Tensor, name: str) -> Counts:
-    """Count tokens asked for and guessed rightly, and sum what was lost at them."""
+    """Count targets and correct predictions, and sum the losses."""
     lost = nn.functional.cross_entropy(logits, targets, reduction="sum")
     right = logits.argmax(dim=-1) == targets
     counts: Counts = Counter({name: len(targets), f"{name}_right": int(right.sum())})

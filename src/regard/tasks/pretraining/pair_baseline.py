@@ -1,12 +1,12 @@
-"""The shortcut of pairs: whether A and B speak of the same things, in whatever order.
+"""The baseline of sentence pairs: topical similarity of A and B, whatever their order.
 
-    bag(span)    = counts of its tokens, each weighed by its rarity, of length one      (tf-idf)
-    topic(span)  = bag · T, T the strongest directions of the documents' bags      (latent topics)
+    bag(span)    = tf-idf vector of its tokens, of length one
+    topic(span)  = bag · T, T the first singular vectors of the bags      (latent semantic analysis)
     features     = bag(A)·bag(B), topic(A)·topic(B), topic(A) ⊙ topic(B),
-                   the share of A's bag that B has, and of B's that A has
+                   the share of A's bag that is in B, and of B's that is in A
     p(B follows) = σ(w·features + b)                                          logistic regression
 
-A next-sentence score that is not above this one was won by topic alone.
+A next-sentence score that does not exceed this one needs topic alone.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ ROUNDS, FLAT, RIDGE = 200, 1e-4, 1e-3
 
 
 class Bags(NamedTuple):
-    """Spans of pairs as counts of their tokens, without special ones."""
+    """Token counts of both spans, without special tokens."""
 
     first: Float[Tensor, "pair token"]
     second: Float[Tensor, "pair token"]
@@ -43,13 +43,13 @@ def bags_of(rows: Rows, *, tokens: int) -> Bags:
 
 
 class PairBaseline:
-    """Logistic regression on what two spans have in common.
+    """Logistic regression on the similarity of two spans.
 
     Args:
-        rarity: The weight of every token.
-        topics: What each token says of every topic.
-        weights: One number per feature.
-        bias: What is added.
+        rarity: The inverse document frequency of every token.
+        topics: The weight of each token in every topic.
+        weights: One per feature.
+        bias: Of the regression.
 
     """
 
@@ -57,18 +57,18 @@ class PairBaseline:
         self.rarity, self.topics, self.weights, self.bias = rarity, topics, weights, bias
 
     def parameters(self) -> dict[str, Tensor]:
-        """Return what has to be kept."""
+        """Return the tensors to store."""
         return {f"pair_{name}": tensor for name, tensor in vars(self).items()}
 
-    def right(self, rows: Rows) -> int:
-        """Count the rows it tells rightly."""
+    def count_correct(self, rows: Rows) -> int:
+        """Count the rows that are classified correctly."""
         found = features(bags_of(rows, tokens=len(self.rarity)), self.rarity, self.topics)
-        said = found @ self.weights + self.bias > 0
-        return int((said == (rows.labels == 1)).sum())
+        predicted = found @ self.weights + self.bias > 0
+        return int((predicted == (rows.labels == 1)).sum())
 
 
-def learn_pair_baseline(several: Sequence[Rows], *, tokens: int) -> PairBaseline:
-    """Learn rarities, topics and the regression from training pairs."""
+def fit_pair_baseline(several: Sequence[Rows], *, tokens: int) -> PairBaseline:
+    """Fit inverse document frequencies, topics and the regression on training pairs."""
     met, spans = torch.ones(tokens), 1.0
     for rows in several:
         for bag in bags_of(rows, tokens=tokens):
@@ -97,7 +97,7 @@ def features(bags: Bags, rarity: Tensor, topics: Tensor) -> Float[Tensor, "pair 
 
 
 def _topics(several: Sequence[Rows], rarity: Tensor) -> Float[Tensor, "token topic"]:
-    """Find the strongest directions by a few rounds of subspace iteration, a batch at a time."""
+    """Find the first singular vectors by subspace iteration, a batch at a time."""
     generator = torch.Generator().manual_seed(0)
     size = min(TOPICS, len(rarity))
     directions = torch.randn(len(rarity), size, generator=generator)
@@ -113,13 +113,13 @@ def _topics(several: Sequence[Rows], rarity: Tensor) -> Float[Tensor, "token top
 
 
 def _regress(found: Tensor, labels: Tensor) -> Float[Tensor, " more"]:
-    """Minimise the mean of -log p(label), with a little pull to zero; the last is the bias."""
+    """Minimize the mean of -log p(label) with L2 regularization; the last weight is the bias."""
     found = torch.cat([found, torch.ones(len(found), 1)], dim=1)
 
-    def look(weights: Tensor) -> tuple[float, Tensor]:
-        said = found @ weights
-        lost = nn.functional.binary_cross_entropy_with_logits(said, labels)
-        slope = found.T @ (said.sigmoid() - labels) / len(found)
-        return float(lost + RIDGE * weights.square().sum() / 2), slope + RIDGE * weights
+    def loss_and_gradient(weights: Tensor) -> tuple[float, Tensor]:
+        logits = found @ weights
+        loss = nn.functional.binary_cross_entropy_with_logits(logits, labels)
+        gradient = found.T @ (logits.sigmoid() - labels) / len(found)
+        return float(loss + RIDGE * weights.square().sum() / 2), gradient + RIDGE * weights
 
-    return descend(look, torch.zeros(found.shape[1]), rounds=ROUNDS, flat=FLAT)
+    return descend(loss_and_gradient, torch.zeros(found.shape[1]), rounds=ROUNDS, flat=FLAT)

@@ -1,4 +1,4 @@
-"""What there is to explain about masked words: log p of the word that fills each ``[MASK]``."""
+"""The question of masked words: log p of the word predicted at each ``[MASK]``."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from regard.text import special
 
 
 def mask_question(task: Task[Any], model: Bert, inquiry: Inquiry) -> Question:
-    """Explain the likeliest word at every ``[MASK]`` by the words around it."""
+    """Explain the most likely word at every ``[MASK]`` by the words around it."""
     device, tokenizer = device_of(model), task.tokenizer
     batch = task.encode_text(inquiry.text).to(device)
     shown = batch.fields[0]
@@ -25,9 +25,9 @@ def mask_question(task: Task[Any], model: Bert, inquiry: Inquiry) -> Question:
     masked = [n for n, id in enumerate(row) if id == special.MASK]
     if not masked:
         raise UsageError(
-            f"an attribution needs a {MASK} whose word it explains. Got none in "
+            f"an attribution needs a {MASK} whose prediction it explains. Got none in "
             f"{inquiry.text[:60]!r}.",
-            f"Write {MASK} where a word is to be guessed, or take --attribution weights.",
+            f"Write {MASK} in place of a word, or use --attribution weights.",
         )
 
     def each(rows: Sequence[Row]) -> Tensor:

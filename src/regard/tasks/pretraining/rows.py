@@ -1,4 +1,4 @@
-"""What a batch of pretraining holds, field by field, and how it is made of ids."""
+"""Batches of masked pretraining: masking rows of ids, and naming the fields."""
 
 from typing import NamedTuple
 
@@ -15,61 +15,61 @@ from regard.text.special import MASK
 
 
 class Rows(NamedTuple):
-    """Rows as a model is asked about them."""
+    """The fields of a batch by name."""
 
     ids: Int[Tensor, "row position"]
-    """What is shown: some tokens masked or replaced."""
+    """The input: some tokens masked or replaced."""
     lengths: Int[Tensor, " row"]
     targets: Int[Tensor, "row position"]
-    """What each place is to answer; -1 where nothing is asked."""
+    """The token to predict at each position; -1 for none."""
     segments: Int[Tensor, "row position"]
-    """Which span each token belongs to."""
+    """The span of each token."""
     labels: Int[Tensor, " row"]
-    """Whether a row's spans belong together in this order: 1 or 0; -1 where it is not asked."""
+    """Whether a row's spans belong together in this order: 1 or 0; -1 without pairs."""
     forward_only: Bool[Tensor, " row"]
-    """Whether a row is read from its beginning, and each place answers for the next."""
+    """Whether a row is causal, and each position predicts the next."""
     seed: int
-    """For what the loss itself draws."""
+    """For random choices of the loss."""
 
     @property
     def has_target(self) -> Bool[Tensor, "row position"]:
-        """Where there is a target."""
+        """Positions that have a target."""
         return self.targets >= 0
 
     @property
     def tokens(self) -> int:
-        """How many tokens are read."""
+        """How many tokens the input has."""
         return int(self.lengths.sum())
 
     @property
     def original(self) -> Int[Tensor, "row position"]:
-        """What was written, before anything was masked; not for rows read forward only."""
+        """The ids before masking; undefined for causal rows."""
         return torch.where(self.has_target, self.targets, self.ids)
 
 
-class Hiding(NamedTuple):
-    """How rows become questions."""
+class Masking(NamedTuple):
+    """How rows are masked."""
 
     share: float
     masked_as: tuple[float, float, float]
     tokens: int
-    """How many tokens there are to put in a masked one's place."""
+    """Size of the vocabulary that replacements are drawn from."""
     begins: NDArray[np.bool_] | None = None
-    """Which tokens begin a word, where whole words are hidden."""
+    """Which tokens begin a word, for whole-word masking."""
     causal_share: float = 0.0
-    """Share of the rows that are read forward only."""
+    """Share of the rows that are causal."""
 
 
-def hide(rows: SpanRows, hiding: Hiding, rng: np.random.Generator) -> Batch:
-    """Make a batch of questions: hide some tokens of every row, or all that follow each place."""
+def mask_rows(rows: SpanRows, masking: Masking, rng: np.random.Generator) -> Batch:
+    """Make a batch: mask some tokens of every row; in causal rows, each token predicts the next."""
     ids = rows.ids
-    if hiding.begins is None:
-        chosen = choose_tokens(find_maskable(ids), share=hiding.share, rng=rng)
+    if masking.begins is None:
+        chosen = choose_tokens(find_maskable(ids), share=masking.share, rng=rng)
     else:
-        chosen = choose_words(ids, hiding.begins, share=hiding.share, rng=rng)
-    shown = corrupt(ids, chosen, masked_as=hiding.masked_as, tokens=hiding.tokens, rng=rng)
+        chosen = choose_words(ids, masking.begins, share=masking.share, rng=rng)
+    shown = corrupt(ids, chosen, masked_as=masking.masked_as, tokens=masking.tokens, rng=rng)
     targets = np.where(chosen, ids, IGNORED)
-    forward = rng.permutation(len(ids)) < _some(hiding.causal_share * len(ids), rng)
+    forward = rng.permutation(len(ids)) < _some(masking.causal_share * len(ids), rng)
     following = np.full_like(ids, IGNORED)
     following[:, :-1] = ids[:, 1:]
     following[np.arange(ids.shape[1]) + 1 >= rows.lengths[:, None]] = IGNORED
@@ -79,15 +79,15 @@ def hide(rows: SpanRows, hiding: Hiding, rng: np.random.Generator) -> Batch:
     return _batch(shown, rows, targets, marks)
 
 
-def ask_masks(rows: SpanRows) -> Batch:
-    """Make a batch that asks for every [MASK] that stands in the rows."""
+def predict_masks(rows: SpanRows) -> Batch:
+    """Make a batch in which every [MASK] of the rows is a target."""
     targets = np.where(rows.ids == MASK, MASK, IGNORED)
     marks = np.stack([rows.labels, np.zeros_like(rows.labels), np.zeros_like(rows.labels)], axis=1)
     return _batch(rows.ids, rows, targets, marks)
 
 
 def rows_of(batch: Batch) -> Rows:
-    """Take a batch apart."""
+    """Name the fields of a batch."""
     shown, targets, segments, marks = batch.fields
     labels, forward, seeds = marks.ids.T
     seed = int(seeds[0]) if len(seeds) else 0
@@ -110,5 +110,5 @@ def _batch(
 
 
 def _some(expected: float, rng: np.random.Generator) -> int:
-    """Round up or down at random, so that the mean is what is expected."""
+    """Round up or down at random, without bias."""
     return int(np.floor(expected + rng.random()))

@@ -1,4 +1,4 @@
-"""How well pretraining goes, beside baselines that only count."""
+"""Scores of masked pretraining, and of the unigram baseline."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -17,34 +17,34 @@ AT_ONCE = 4096
 
 
 def scores(counts: Counts, objective: str) -> dict[str, float]:
-    """Turn counts into scores, the one that chooses the best model first."""
+    """Turn counts into scores, the one that selects the best checkpoint first."""
     loss = counts["masked_lost"] / max(1, counts["masked"])
     masked = {
         "masked_accuracy": counts["masked_right"] / max(1, counts["masked"]),
         "loss": loss,
         "perplexity": math.exp(min(loss, 700.0)),
     }
-    told: dict[str, float] = {}
+    found: dict[str, float] = {}
     if objective == "replaced":
         both = counts["said"] + counts["replaced"]
         right = counts["tokens"] - both + 2 * counts["found"]
-        told["replaced_f1"] = 2 * counts["found"] / max(1, both)
-        told["replaced_accuracy"] = right / max(1, counts["tokens"])
-    told |= masked
+        found["replaced_f1"] = 2 * counts["found"] / max(1, both)
+        found["replaced_accuracy"] = right / max(1, counts["tokens"])
+    found |= masked
     if counts["next"]:
-        told["next_accuracy"] = counts["next_right"] / counts["next"]
+        found["next_accuracy"] = counts["next_right"] / counts["next"]
     if counts["pairs"]:
-        told["pair_accuracy"] = counts["pairs_right"] / counts["pairs"]
-    return told
+        found["pair_accuracy"] = counts["pairs_right"] / counts["pairs"]
+    return found
 
 
-def learn_frequencies(
+def count_frequencies(
     source: Examples,
     encode: Callable[[list[tuple[str, ...]]], list[tuple[list[int], ...]]],
     *,
     tokens: int,
 ) -> dict[str, Tensor]:
-    """Count how often each token is written, with one more for each."""
+    """Return the relative frequency of each token, with add-one smoothing."""
     counts, documents = torch.ones(tokens), islice(source(), MOST_COUNTED)
     while some := list(islice(documents, AT_ONCE)):
         for row in encode(some):
@@ -55,7 +55,7 @@ def learn_frequencies(
 def baseline_scores(
     frequencies: Float[Tensor, " token"], several: Sequence[Rows]
 ) -> dict[str, float]:
-    """Say what always guessing by frequency scores at the same places."""
+    """Score predictions by token frequency on the same targets."""
     targets = torch.cat([r.targets[r.has_target & ~r.forward_only[:, None]] for r in several])
     loss = float(-frequencies[targets].log().mean())
     right = float((targets == frequencies.argmax()).float().mean())

@@ -1,4 +1,4 @@
-"""What tasks that learn from whole documents have in common."""
+"""Common parts of the tasks that pretrain on whole documents."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -10,15 +10,15 @@ from regard.errors import UsageError
 from regard.tasks.task import ModelT, Prediction, Task, Texts
 from regard.text import special
 
-TOLD = 8  # words told of a text
+KEYWORDS = 8  # of a text
 
 
 class WholeDocuments(Task[ModelT]):
-    """A body learns from documents, and tells words that go with one.
+    """Pretraining on documents; the prediction for a text is its keywords.
 
     Args:
         recipe: The whole recipe.
-        tokenizer: Between texts and ids.
+        tokenizer: Converts texts to ids and back.
 
     """
 
@@ -36,11 +36,11 @@ class WholeDocuments(Task[ModelT]):
         return [(ids,) for ids in self.tokenizer.encode_batch([text for (text,) in examples])]
 
     def encode_text(self, text: str) -> Batch:
-        return self.pad([(closed(self._fitted(text, truncate=True)[0]),)])
+        return self.pad([(marked(self._encode(text, truncate=True)[0]),)])
 
     @abstractmethod
-    def tell(self, model: ModelT, rows: Sequence[list[int]]) -> list[str]:
-        """Name words that go with each text, those that go best first."""
+    def keywords(self, model: ModelT, rows: Sequence[list[int]]) -> list[str]:
+        """Return the keywords of each text, best first."""
 
     @torch.inference_mode()
     def answer(
@@ -51,31 +51,32 @@ class WholeDocuments(Task[ModelT]):
         quick: bool = False,
         truncate: bool = False,
     ) -> list[Prediction]:
-        """Tell words that go with each text; a blank line is answered with a blank."""
+        """Return the keywords of each text."""
         model.eval()
         answers = [Prediction("", 0.0, 0)] * len(texts)
         for place, text in enumerate(texts):
             if text.strip():
-                ids, lost = self._fitted(text, truncate=truncate)
-                answers[place] = Prediction(self.tell(model, [closed(ids)])[0], 0.0, lost)
+                ids, truncated = self._encode(text, truncate=truncate)
+                words = self.keywords(model, [marked(ids)])[0]
+                answers[place] = Prediction(words, 0.0, truncated)
         return answers
 
-    def _fitted(self, text: str, *, truncate: bool) -> tuple[list[int], int]:
+    def _encode(self, text: str, *, truncate: bool) -> tuple[list[int], int]:
         (((ids),),) = self.encode([(text,)])
         most = self.recipe.text.max_length - 2
         if len(ids) > most and not truncate:
             raise UsageError(
-                f"a text must fit what the model reads. Got {len(ids)} tokens; this model reads "
-                f"at most {most}.",
-                "Shorten the text, or allow cutting it with --truncate.",
+                f"a text must fit the model's input. Got {len(ids)} tokens; this model reads at "
+                f"most {most}.",
+                "Shorten the text, or truncate it with --truncate.",
             )
         return ids[:most], max(0, len(ids) - most)
 
     def words(self, ids: Sequence[int]) -> str:
-        """Write tokens one by one."""
+        """Decode tokens one by one."""
         return ", ".join(self.tokenizer.decode([id]).strip() for id in ids)
 
 
-def closed(ids: Sequence[int]) -> list[int]:
-    """Put the special tokens around a text."""
+def marked(ids: Sequence[int]) -> list[int]:
+    """Add [CLS] and [SEP]."""
     return [special.CLS, *ids, special.SEP]

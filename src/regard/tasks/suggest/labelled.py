@@ -1,4 +1,4 @@
-"""Recipes for labelled texts and pairs that nobody has described yet."""
+"""Suggested recipes for labelled texts and pairs of texts."""
 
 import math
 from collections.abc import Sequence
@@ -11,34 +11,34 @@ from regard.data.record import Request
 from regard.data.source import RecordReader, scan
 from regard.tasks.suggest.survey import MOST_SURVEYED, SEPARATOR, Choices, DataSurvey
 
-SMALL = 5_000  # examples below which little is learned from scratch
+SMALL = 5_000  # examples below which dropout is stronger
 EPOCHS = {
     "classification": ((2_000, 10), (20_000, 6), (math.inf, 3)),
     "sentence-pair": ((20_000, 10), (math.inf, 3)),
 }
-"""How often fewer examples than this are read."""
-MOST_READ = 512  # tokens of one text
-FEW = 20  # different numbers up to which they may be labels
+"""Epochs for fewer examples than this."""
+MAX_LENGTH = 512  # tokens of one text
+FEW = 20  # distinct numbers up to which they may be labels
 
 
 def suggest_classification(files: Sequence[str], seen: DataSurvey) -> Choices:
-    """Choose for texts with labels: runs of tokens carry most of what a label needs."""
+    """Choose for texts with labels: n-grams carry most of the signal."""
     tables, reasons = _common("classification", files, seen, seen.describe("texts"))
     tables["text"]["overlong"] = "head-tail"
-    reasons["text.overlong"] = "of what is longer, the beginning and the end say the most."
+    reasons["text.overlong"] = "of a longer text, beginning and end are the most informative."
     tables["model"]["embedding"] = {"ngrams": 2, "ngram_rows": 65536}
-    reasons["model.embedding.ngrams"] = "pairs of tokens, such as a negated word, count as one."
+    reasons["model.embedding.ngrams"] = "bigrams, such as a negated word, have vectors."
     return Choices(tables, reasons)
 
 
 def suggest_sentence_pair(files: Sequence[str], seen: DataSurvey) -> Choices:
-    """Choose for pairs: both in one row, so that every word may look at the other text."""
+    """Choose for pairs: both in one row, so that words attend across the texts."""
     tables, reasons = _common("sentence-pair", files, seen, seen.describe("pairs"))
     tables["text"]["overlong"] = "head"
-    reasons["text.overlong"] = "where both do not fit, the longer one is cut."
+    reasons["text.overlong"] = "if the pair does not fit, the longer text is truncated."
     tables["model"]["depth"] = 2
     tables["model"]["embedding"] = {"segments": 4}
-    reasons["model.embedding.segments"] = "tells the texts apart, and the tokens both have."
+    reasons["model.embedding.segments"] = "marks the text of a token, and tokens of both."
     return Choices(tables, reasons)
 
 
@@ -47,9 +47,9 @@ def _common(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     data, reasons = _last_field(task, files)
     sides = 2 if task == "sentence-pair" else 1
-    longest = int(min(MOST_READ, max(32, 2 * sides * seen.longest + sides + 1)))
+    longest = int(min(MAX_LENGTH, max(32, 2 * sides * seen.longest + sides + 1)))
     dropout = 0.3 if seen.examples < SMALL else 0.2
-    epochs = next(often for most, often in EPOCHS[task] if seen.examples < most)
+    epochs = next(count for most, count in EPOCHS[task] if seen.examples < most)
     tables: dict[str, Any] = {
         "task": task,
         "data": {"train": list(files), "holdout": 0.1, **data},
@@ -77,23 +77,23 @@ def _common(
         "decoding": {"baseline_weight": 0.5},
     }
     reasons |= {
-        "data.holdout": "no files to choose by were given, so a share of train is held out.",
-        "text.lowercase": "capitals say little about a label, and words come up more often.",
+        "data.holdout": "no validation files were given, so a share of train is held out.",
+        "text.lowercase": "case says little about a label; lower-cased words are more frequent.",
         "text.max_length": f"the longest text has {seen.longest:,} words; longer rows cost more.",
-        "model.width": f"{size}: a wider model would learn them by heart.",
-        "model.dropout": "the fewer the examples, the more is silenced against learning by heart.",
-        "model.head.pooling": "what is said anywhere, and how strongly anywhere, both count.",
-        "training.keep": "labels are soon learned by heart; the best on the held-out share stays.",
-        "training.budget": "more, and they are learned by heart.",
-        "training.label_smoothing": "without it a small model is soon sure of what it gets wrong.",
-        "decoding.baseline_weight": "network and bag of n-grams err elsewhere, and together mostly "
-        "less than either; 0 asks the network alone, which is what `regard explain` reads.",
+        "model.width": f"{size}: a wider model would overfit.",
+        "model.dropout": "the fewer the examples, the more dropout is needed against overfitting.",
+        "model.head.pooling": "the mean over words and the strongest word both matter.",
+        "training.keep": "small data is soon overfitted; the best checkpoint is kept.",
+        "training.budget": "longer training overfits.",
+        "training.label_smoothing": "without it a small model becomes overconfident.",
+        "decoding.baseline_weight": "network and bag of n-grams make different errors, so their "
+        "ensemble is usually better; 0 uses the network alone, as `regard explain` does.",
     }
     return tables, reasons
 
 
 def _last_field(task: str, files: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Look whether the last field is one label, several, or a score."""
+    """Detect whether the last field is one label, several labels or a score."""
     expected = 3 if task == "sentence-pair" else 2
     request = Request(expected, label_separator=SEPARATOR)
     records = islice(RecordReader(scan(files, request), skip=True), MOST_SURVEYED)
@@ -101,7 +101,7 @@ def _last_field(task: str, files: Sequence[str]) -> tuple[dict[str, Any], dict[s
     different = {one.strip() for one in written}
     if len(different) > FEW and all(map(_is_number, different)):
         return {"scores": True}, {
-            "data.scores": f"the last field holds {len(different):,} different numbers."
+            "data.scores": f"the last field holds {len(different):,} distinct numbers."
         }
     if any(SEPARATOR in one for one in different) and _combine(different):
         return {"label_separator": SEPARATOR}, {
@@ -111,7 +111,7 @@ def _last_field(task: str, files: Sequence[str]) -> tuple[dict[str, Any], dict[s
 
 
 def _combine(different: set[str]) -> bool:
-    """Tell whether what stands between separators comes up in other company too."""
+    """Whether labels between separators also occur alone or in other combinations."""
     parts = {part for one in different for part in one.split(SEPARATOR)}
     return len(parts) < len(different) or any(one in parts for one in different)
 

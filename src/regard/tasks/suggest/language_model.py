@@ -1,4 +1,4 @@
-"""A recipe for a language model of text that nobody has described yet."""
+"""Suggested recipe for a language model."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,13 +8,13 @@ import numpy as np
 from regard.data.compression import plain_name
 from regard.tasks.suggest.survey import Choices, DataSurvey
 
-LITTLE = 1_000_000  # words below which characters do better than pieces of words
-TINY = 50_000  # words below which a model has little to learn from
+LITTLE = 1_000_000  # words below which characters do better than subwords
+TINY = 50_000  # words below which a smaller model does better
 PLAIN = ("", ".txt", ".text", ".md")  # endings of files that hold nothing but text
 
 
 def suggest_language_model(files: Sequence[str], seen: DataSurvey) -> Choices:
-    """Choose for plain text: characters and their runs for little of it, pieces for much."""
+    """Choose for plain text: characters and their n-grams for little of it, subwords for much."""
     words = round(seen.examples * seen.words)
     size = f"{'over ' if seen.more else ''}{words:,} words"
     little = words < LITTLE
@@ -52,14 +52,14 @@ def suggest_language_model(files: Sequence[str], seen: DataSurvey) -> Choices:
         "decoding": {"method": "sample", "temperature": 0.8, "max_length": 300},
     }
     reasons = {
-        "data.holdout_from": "what a language model is asked is to go on, so the end is held out.",
+        "data.holdout_from": "a language model continues text, so the end is held out.",
         "text.tokenizer": f"there are {size}: "
-        + ("too few to know words by." if little else "enough to know pieces of words by."),
-        "text.max_length": "the window: what is farther back is not seen.",
-        "model.width": f"{size}: a wider model would learn them by heart.",
-        "model.embedding.ngrams": "what usually follows the last few tokens need not be computed.",
-        "training.optimizer.weight_decay": "strong, or runs seen once are learned by heart.",
-        "training.label_smoothing": "probabilities are what is measured; none is given away.",
+        + ("too few to learn subwords from." if little else "enough to learn subwords from."),
+        "text.max_length": "the context window: earlier tokens are not visible.",
+        "model.width": f"{size}: a wider model would overfit.",
+        "model.embedding.ngrams": "frequent continuations of a few tokens are looked up.",
+        "training.optimizer.weight_decay": "strong, against memorizing n-grams that occur once.",
+        "training.label_smoothing": "the metric is the likelihood, which smoothing would lower.",
         "training.budget": "long enough for a first model; half an hour gives a better one.",
     }
     return Choices(tables, reasons)

@@ -1,4 +1,4 @@
-"""A recipe that learns a body from plain text nobody has described yet."""
+"""Suggested recipes for pretraining an encoder on plain text."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,12 @@ import numpy as np
 
 from regard.tasks.suggest.survey import Choices, DataSurvey
 
-LITTLE, MUCH = 300_000, 5_000_000  # words: where a narrower and a wider body pays
-
-READ = 512  # tokens of a document
+LITTLE, MUCH = 300_000, 5_000_000  # words: below, a narrower encoder; above, a wider one
+MAX_LENGTH = 512  # tokens of a document
 
 
 def suggest_pretraining(files: Sequence[str], seen: DataSurvey) -> Choices:
-    """Choose for masked words; pairs are left to those who want them."""
+    """Choose for masked language modelling without sentence pairs."""
     words = seen.examples * seen.words
     size = seen.describe("documents")
     width = 96 if words < LITTLE else 192 if words < MUCH else 256
@@ -40,17 +39,17 @@ def suggest_pretraining(files: Sequence[str], seen: DataSurvey) -> Choices:
     reasons = {
         "text.vocabulary": f"grows with the square root of the text; there are {size}.",
         "text.max_length": "documents are packed into windows of this length, without padding.",
-        "model.width": f"{size}: wider bodies want more text and more time.",
-        "model.dropout": "plain text is read a few times at most; little is learned by heart.",
-        "pretraining.mask": "many masks teach fast at first, few teach finely at the end.",
-        "data.holdout": "no files to choose by were given, so a share of train is held out.",
-        "training.budget": "long enough for a first body; hours make it better.",
+        "model.width": f"{size}: a wider encoder needs more text and more time.",
+        "model.dropout": "plain text is read in few epochs, so little is memorized.",
+        "pretraining.mask": "a high mask rate learns faster at first, a low one better at the end.",
+        "data.holdout": "no validation files were given, so a share of train is held out.",
+        "training.budget": "long enough for a first encoder; hours make it better.",
     }
     return Choices(tables, reasons)
 
 
 def suggest_document_pretraining(files: Sequence[str], seen: DataSurvey) -> Choices:
-    """Choose for what whole documents are about: vectors of tokens and of pairs, and their mean."""
+    """Choose for document topics: vectors of tokens and bigrams, and their mean."""
     words = seen.examples * seen.words
     size = seen.describe("documents")
     vocabulary = int(np.clip(round(words**0.5 * 8, -3), 1000, 12000))
@@ -60,7 +59,7 @@ def suggest_document_pretraining(files: Sequence[str], seen: DataSurvey) -> Choi
         "text": {
             "vocabulary": vocabulary,
             "lowercase": True,
-            "max_length": READ,
+            "max_length": MAX_LENGTH,
             "overlong": "head",
         },
         "model": {
@@ -82,17 +81,17 @@ def suggest_document_pretraining(files: Sequence[str], seen: DataSurvey) -> Choi
     }
     reasons = {
         "text.vocabulary": f"grows with the square root of the text; there are {size}.",
-        "model.depth": "what a document is about needs no order; blocks can be put on it later.",
-        "model.last_norm": "words that say much may have long vectors, and so count for more.",
-        "model.embedding.ngrams": 'pairs such as "not good" have vectors of their own.',
-        "data.holdout": "no files to choose by were given, so a share of train is held out.",
-        "training.budget": "minutes; more epochs learn documents by heart.",
+        "model.depth": "the topic of a document needs no word order; blocks can be added later.",
+        "model.last_norm": "informative words may have long vectors, and so a higher weight.",
+        "model.embedding.ngrams": 'bigrams such as "not good" have vectors of their own.',
+        "data.holdout": "no validation files were given, so a share of train is held out.",
+        "training.budget": "minutes; more epochs overfit.",
     }
     return Choices(tables, reasons)
 
 
 def suggest_document_vectors(files: Sequence[str], seen: DataSurvey) -> Choices:
-    """Choose for directions that texts and their runs of tokens share."""
+    """Choose for vectors of documents, trained to be close to those of their n-grams."""
     words = seen.examples * seen.words
     size = seen.describe("documents")
     tables = {
@@ -101,7 +100,7 @@ def suggest_document_vectors(files: Sequence[str], seen: DataSurvey) -> Choices:
         "text": {
             "vocabulary": int(np.clip(round(words**0.5 * 8, -3), 1000, 12000)),
             "lowercase": True,
-            "max_length": READ,
+            "max_length": MAX_LENGTH,
             "overlong": "head",
         },
         "model": {
@@ -128,10 +127,10 @@ def suggest_document_vectors(files: Sequence[str], seen: DataSurvey) -> Choices:
     }
     reasons = {
         "text.vocabulary": f"grows with the square root of the text; there are {size}.",
-        "model.depth": "what enters a model is learned; blocks can be put on it later.",
-        "model.embedding.ngram_min_count": "an n-gram of one text tells nothing of others.",
-        "training.optimizer.rate": "a thousandth for each run of a step, which has about 2,000.",
-        "data.holdout": "no files to choose by were given, so a share of train is held out.",
-        "training.budget": "every text has to be met a few times; short corpora more often.",
+        "model.depth": "only the embedding is learned; blocks can be added later.",
+        "model.embedding.ngram_min_count": "an n-gram of one text says nothing about others.",
+        "training.optimizer.rate": "a thousandth for each n-gram of a step, which has about 2,000.",
+        "data.holdout": "no validation files were given, so a share of train is held out.",
+        "training.budget": "every text needs a few epochs; short corpora need more.",
     }
     return Choices(tables, reasons)

@@ -1,4 +1,4 @@
-"""A recipe for documents that nobody has searched yet."""
+"""Suggested recipe for search in documents."""
 
 from collections.abc import Sequence
 from itertools import chain, islice
@@ -14,11 +14,11 @@ from regard.tasks.retrieval.read_examples import documents
 from regard.tasks.suggest.survey import MOST_SURVEYED, Choices, DataSurvey
 
 MUCH = 20_000  # documents from which on a deeper model pays
-FIRST = 2000  # documents that are asked whether they have titles
+FIRST = 2000  # documents in which titles are counted
 
 
 def suggest_retrieval(files: Sequence[str], seen: DataSurvey) -> Choices:
-    """Choose for documents: pairs from what the folder has, vectors that begin from topics."""
+    """Choose for documents: pairs that the folder provides, vectors initialized from topics."""
     paths = [Path(file).expanduser() for file in files]
     titled = _titled(paths)
     learned = [path for path in paths if is_folder(path) and _own(path, "train")]
@@ -52,15 +52,15 @@ def suggest_retrieval(files: Sequence[str], seen: DataSurvey) -> Choices:
         },
     }
     reasons = {
-        "data.holdout": "of this share the titles, or first sentences, are asked while training.",
+        "data.holdout": "titles, or first sentences, of this share are validation queries.",
         "text.vocabulary": f"grows with the square root of the text; there are {size}.",
-        "model.depth": f"{size}: on few, the vectors of the words say nearly everything.",
+        "model.depth": f"{size}: with few documents, word vectors are nearly enough.",
         "retrieval.pairs": f"{titled:.0%} of the documents have titles"
         + ("; there are judged queries to learn from." if learned else "; there are no labels."),
-        "retrieval.start": "words of the same documents begin near each other; costs seconds.",
-        "retrieval.term_weights": "rare words tell documents apart.",
-        "training.batch_tokens": "every other pair of a batch is a wrong answer: many teach more.",
-        "training.budget": "small corpora are soon learned; compare with BM25 in the report.",
+        "retrieval.start": "words of one document start close to each other; costs seconds.",
+        "retrieval.term_weights": "rare words distinguish documents.",
+        "training.batch_tokens": "the other pairs of a batch are negatives: more are better.",
+        "training.budget": "small corpora are learned quickly; compare with BM25 in the report.",
     }
     return Choices(tables, reasons)
 
@@ -82,7 +82,7 @@ def survey_documents(files: Sequence[str]) -> DataSurvey:
 
 
 def _titled(paths: list[Path]) -> float:
-    """Share of the first documents that have a title and a body."""
+    """Compute the share of the first documents that have a title and a body."""
     found = chain.from_iterable(sound(documents(path), skip=True) for path in paths)
     have = [bool(document.title and document.body) for document in islice(found, FIRST)]
     return float(np.mean(have))
@@ -93,7 +93,7 @@ def _vocabulary(seen: DataSurvey) -> int:
 
 
 def _own(folder: Path, split: str) -> bool:
-    """Whether a split has judgments of its own, not those that serve all."""
+    """Whether a split has judgments of its own, not those of all splits."""
     return find_file(folder / "qrels", (split,), (".tsv", ".txt", ".qrels")) is not None
 
 
@@ -104,7 +104,7 @@ def _judged(folder: Path, learned: bool) -> bool:
 def _check_there(paths: list[Path]) -> None:
     for path in paths:
         if not path.exists():
-            raise UsageError(f"{path}: There is no such file.", "Check the spelling.")
+            raise UsageError(f"the file {path} does not exist.", "Check the spelling.")
         if path.is_dir() and not is_folder(path):
             raise UsageError(
                 f"{path} has no documents: there is no corpus.jsonl in it.",

@@ -1,4 +1,4 @@
-"""A recipe for data that nobody has described yet: look at it, choose, and say why."""
+"""Suggest a recipe for data, with the reason for each choice."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -18,7 +18,7 @@ class Suggestion(NamedTuple):
 
 
 def suggest(task: str, files: Sequence[str], origin: Origin | None = None) -> Suggestion:
-    """Look at ``files`` and choose a recipe for ``task`` that begins from ``origin``, if any."""
+    """Choose a recipe for ``task`` from counts of ``files``; it fine-tunes ``origin``, if given."""
     kind = KINDS[task]
     seen = kind.task.survey(files)
     choices = kind.suggest(files, seen)

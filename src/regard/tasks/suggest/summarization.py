@@ -1,4 +1,4 @@
-"""Recipes for documents with summaries, and for documents alone, that nobody has described yet."""
+"""Suggested recipes for summarization and denoising."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,29 +7,29 @@ import numpy as np
 
 from regard.tasks.suggest.survey import Choices, DataSurvey
 
-SMALL = 20_000  # examples below which little is learned from scratch
-MOST_READ = 384  # tokens of one document
+SMALL = 20_000  # examples below which dropout is stronger
+MAX_LENGTH = 384  # tokens of one document
 
 
 def suggest_summarization(files: Sequence[str], seen: DataSurvey) -> Choices:
-    """Choose for documents and what they say in short."""
+    """Choose for documents with summaries."""
     tables, reasons = _common("summarization", files, seen)
     tables["training"] |= {"keep": "best", "coverage": 0.5}
     tables["decoding"] = {"beam": 4, "length_penalty": 0.8, "max_length": 64, "no_repeat": 3}
     reasons |= {
-        "training.keep": "few summaries are soon learned by heart; the best on valid stays.",
-        "training.coverage": "a pointer that returns to the same place repeats itself.",
-        "decoding.no_repeat": "no three tokens in a row come twice.",
+        "training.keep": "few summaries are soon overfitted; the best checkpoint on valid is kept.",
+        "training.coverage": "a pointer that returns to the same position repeats text.",
+        "decoding.no_repeat": "no trigram occurs twice in a summary.",
     }
     return Choices(tables, reasons)
 
 
 def suggest_denoising(files: Sequence[str], seen: DataSurvey) -> Choices:
-    """Choose for documents alone, to begin a summarizer from."""
+    """Choose for documents alone, to pretrain a summarizer."""
     tables, reasons = _common("denoising", files, seen)
-    tables["decoding"] = {"beam": 4, "max_length": MOST_READ}
+    tables["decoding"] = {"beam": 4, "max_length": MAX_LENGTH}
     tables["denoising"] = {"gaps": "sentences"}
-    reasons["denoising.gaps"] = "a sentence written from its surroundings is much like a summary."
+    reasons["denoising.gaps"] = "a sentence generated from its context resembles a summary."
     return Choices(tables, reasons)
 
 
@@ -42,7 +42,7 @@ def _common(
         "data": {"train": list(files)},
         "text": {
             "vocabulary": int(np.clip(round(seen.examples**0.5 * 60, -3), 1000, 8000)),
-            "max_length": int(min(MOST_READ, max(64, 2 * seen.longest))),
+            "max_length": int(min(MAX_LENGTH, max(64, 2 * seen.longest))),
             "overlong": "head",
         },
         "model": {
@@ -63,9 +63,9 @@ def _common(
     reasons = {
         "text.vocabulary": f"grows with the square root of the corpus; there are {size}.",
         "text.max_length": f"the longest document has {seen.longest:,} words; it is truncated.",
-        "model.copying": "names and numbers of a document come up nowhere else: they are copied.",
-        "model.dropout": "the fewer the examples, the more is silenced against learning by heart.",
-        "data.holdout": "no files to choose by were given, so a share of train is held out.",
-        "training.budget": "long enough for a first model; compare it with its lead.",
+        "model.copying": "names and numbers that occur in one document alone are copied.",
+        "model.dropout": "the fewer the examples, the more dropout is needed against overfitting.",
+        "data.holdout": "no validation files were given, so a share of train is held out.",
+        "training.budget": "long enough for a first model; compare it with the lead baseline.",
     }
     return tables, reasons

@@ -1,4 +1,4 @@
-"""A look at data that nobody has described yet."""
+"""Count examples and words in files that no recipe describes yet."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -9,23 +9,23 @@ from regard.data.record import Request
 from regard.data.source import RecordReader, scan
 from regard.errors import DataError
 
-MOST_SURVEYED = 200_000
-SEPARATOR = "|"  # put between labels that a format keeps apart
+MOST_SURVEYED = 200_000  # examples
+SEPARATOR = "|"  # joins labels that a format lists
 
 
 class DataSurvey(NamedTuple):
-    """What a look at the data showed."""
+    """Counts of examples and words."""
 
     examples: int
     more: bool
-    """Whether there are more examples than were looked at."""
+    """Whether there are more examples than were counted."""
     words: float
     """Mean number of words of the longest field."""
     longest: int
     """Words of the longest text."""
 
     def describe(self, what: str) -> str:
-        """Say how many of ``what`` there are, and how long."""
+        """Say how many of ``what`` there are, and how long they are."""
         over = "over " if self.more else ""
         return f"{over}{self.examples:,} {what} of {self.words:.0f} words"
 
@@ -38,7 +38,7 @@ class Choices(NamedTuple):
 
 
 Choose = Callable[[Sequence[str], DataSurvey], Choices]
-"""Files, and what was seen in them, to choices."""
+"""Chooses a recipe for files and their counts."""
 
 
 def survey(files: Sequence[str], *, expected: int) -> DataSurvey:
@@ -52,7 +52,7 @@ def survey(files: Sequence[str], *, expected: int) -> DataSurvey:
     if not counts:
         raise DataError(
             f"data must hold at least one example. Got none in {', '.join(files)}.",
-            "Check that the files are the right ones; `regard init --help` shows the forms.",
+            "Check the paths; `regard init --help` shows the formats.",
         )
     examples = min(len(counts), MOST_SURVEYED)
     return DataSurvey(examples, len(counts) > MOST_SURVEYED, float(np.mean(counts)), max(counts))

@@ -1,4 +1,4 @@
-"""Recipes for pairs of texts that nobody has described yet."""
+"""Suggested recipe for translation."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,12 +9,12 @@ import numpy as np
 from regard.data.compression import plain_name
 from regard.tasks.suggest.survey import Choices, DataSurvey
 
-SMALL = 20_000  # pairs below which a model has little to learn from
+SMALL = 20_000  # pairs below which dropout is stronger
 LARGE = 150_000  # pairs above which a wider model pays
 
 
 def suggest_translation(files: Sequence[str], seen: DataSurvey) -> Choices:
-    """Choose for pairs of texts."""
+    """Choose for parallel texts."""
     size = seen.describe("pairs")
     width = 160 if seen.examples < LARGE else 256
     vocabulary = int(np.clip(round(seen.examples**0.5 * 24, -3), 1000, 8000))
@@ -42,11 +42,11 @@ def suggest_translation(files: Sequence[str], seen: DataSurvey) -> Choices:
     reasons = {
         "decoding.length_penalty": "higher than the paper's: small models stop too early.",
         "text.vocabulary": f"grows with the square root of the corpus; there are {size}.",
-        "text.max_length": f"the longest text has {seen.longest} words; a word may be four pieces.",
-        "model.width": f"{size}: a wider model would not be trained enough in the time.",
-        "model.dropout": "the fewer the examples, the more is silenced against learning by heart.",
+        "text.max_length": f"the longest text has {seen.longest} words; a word may be 4 tokens.",
+        "model.width": f"{size}: a wider model would be undertrained.",
+        "model.dropout": "the fewer the examples, the more dropout is needed against overfitting.",
         "model.start.lexicon": "a word-for-word lexicon costs seconds and saves the first epochs.",
-        "data.holdout": "no files to choose by were given, so a share of train is held out.",
+        "data.holdout": "no validation files were given, so a share of train is held out.",
         "training.budget": "long enough for a first model; an hour gives a better one.",
         "training.optimizer.kind": "from a lexicon it learns as well as muon, in cheaper steps.",
     }
@@ -54,7 +54,7 @@ def suggest_translation(files: Sequence[str], seen: DataSurvey) -> Choices:
 
 
 def _languages(files: Sequence[str]) -> list[str]:
-    """``train.de`` and ``train.en``: the endings name the languages."""
+    """Return the languages that the endings of ``train.de`` and ``train.en`` name."""
     endings = [plain_name(Path(file)).suffix.removeprefix(".") for file in files]
     named = len(endings) == 2 and all(2 <= len(e) <= 3 and e.isalpha() for e in endings)
     return endings if named and len(set(endings)) == 2 else []

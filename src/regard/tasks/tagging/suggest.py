@@ -1,4 +1,4 @@
-"""A recipe for tagged tokens that nobody has described yet."""
+"""Suggested recipe for tagging."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from regard.tasks.tagging.example import Annotation
 from regard.tasks.tagging.read_examples import records
 
 EPOCHS = ((2_000, 40), (10_000, 20), (50_000, 8), (math.inf, 4))
-"""How often fewer sentences than this are read."""
+"""Epochs for fewer sentences than this."""
 
 
 def survey_tokens(files: Sequence[str]) -> DataSurvey:
@@ -37,7 +37,7 @@ def survey_tokens(files: Sequence[str]) -> DataSurvey:
 def suggest_tagging(files: Sequence[str], seen: DataSurvey) -> Choices:
     """Choose for tagged sentences."""
     size = seen.describe("sentences")
-    epochs = next(often for most, often in EPOCHS if seen.examples < most)
+    epochs = next(count for most, count in EPOCHS if seen.examples < most)
     tables: dict[str, Any] = {
         "task": "tagging",
         "data": {"train": list(files), "holdout": 0.1},
@@ -65,12 +65,12 @@ def suggest_tagging(files: Sequence[str], seen: DataSurvey) -> Choices:
         },
     }
     reasons = {
-        "data.holdout": "no files to choose by were given, so a share of train is held out.",
+        "data.holdout": "no validation files were given, so a share of train is held out.",
         "text.vocabulary": f"grows with the square root of the corpus; there are {size}.",
-        "text.dropout": "unseen names are cut into unusual pieces, so training words are too.",
-        "text.overlong": "a longer text is learned from and answered in windows.",
+        "text.dropout": "unseen names have unusual subwords, so training words get them too.",
+        "text.overlong": "a longer text is trained on and tagged in windows.",
         "model.width": f"{size}: a wider model overfits them.",
         "training.budget": f"{size}: longer training overfits.",
-        "training.keep": "the best on the held-out share stays.",
+        "training.keep": "the best checkpoint on the held-out share is kept.",
     }
     return Choices(tables, reasons)

@@ -22,7 +22,7 @@ from regard.models.transformer import Transformer
 from regard.randomness import Purpose, derive_generator
 from regard.recipe.recipe import Recipe
 from regard.tasks.pretraining.fill_masks import MASK, encode_with_masks
-from regard.tasks.pretraining.scores import learn_frequencies
+from regard.tasks.pretraining.scores import count_frequencies
 from regard.tasks.task import Evaluation, Examples, Sample, Texts
 from regard.tasks.writing.cost import DocumentWritingCost
 from regard.tasks.writing.documents import as_asked, as_read, folded
@@ -127,7 +127,7 @@ class Denoising(DocumentWritingCost, TextToText):
         return [([*read, special.END], [*whole, special.END]) for read, whole in found]
 
     def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
-        return learn_frequencies(source, self.encode, tokens=self.tokenizer.size)
+        return count_frequencies(source, self.encode, tokens=self.tokenizer.size)
 
     def load_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         self.frequencies = parameters["frequencies"]
