@@ -53,6 +53,17 @@ def test_the_fullest_moment_is_known_within_a_tenth(name, staged):
     assert found == pytest.approx(measured, rel=WITHIN)
 
 
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("rows", [1, 97])
+def test_the_parts_sum_to_the_peak(name, rows):
+    for shards in (1, 2):
+        recipe = load(name, [*CASES[name], f"training.shards={shards}"])
+        found = memory(recipe, entries_of(recipe, rows))
+        assert sum(found.at_peak.values()) == found.peak
+        assert found.at_peak["activations"] <= found.activations
+        assert found.at_peak["gradients"] <= 2 * found.gradients
+
+
 @pytest.mark.parametrize(
     ("name", "twice"),
     [("reviews-scratch", "adversarial=0.02"), ("sentence-pairs", "consistency=1.0")],

@@ -29,6 +29,16 @@ class Memory(NamedTuple):
     """Saved for the backward pass of one shard."""
     peak: int
     """The maximum of live bytes."""
+    at_peak: dict[str, int]
+    """What is live at that moment; the parts sum to the peak."""
+
+
+class Live(NamedTuple):
+    """Temporary bytes at one moment of a step."""
+
+    activations: int
+    gradients: int
+    workspace: int
 
 
 def memory(recipe: Recipe, entries: Ledger) -> Memory:
@@ -43,29 +53,36 @@ def memory(recipe: Recipe, entries: Ledger) -> Memory:
     permanent = FLOAT * numbers + state + copies
     gradients = sum(entry.gradient_bytes for entry in entries)
     earlier = gradients if recipe.training.shards > 1 else 0
-    update = permanent + gradients + (_orthogonalization(entries) if muon else 0)
-    peak = max(update, permanent + earlier + _walk(entries, accumulated=bool(earlier)))
+    update = Live(0, gradients, _orthogonalization(entries) if muon else 0)
+    live = max(update, _walk(entries, earlier), key=sum)
+    always = {"parameters": FLOAT * numbers, "optimizer": state, "copies": copies}
     return Memory(
         FLOAT * numbers,
         gradients,
         state,
         copies,
         sum(entry.saved for entry in entries),
-        peak,
+        permanent + sum(live),
+        {**always, **live._asdict()},
     )
 
 
-def _walk(entries: Ledger, *, accumulated: bool) -> int:
-    """Walk forward and backward through one shard; return the peak of its temporary bytes."""
-    live = peak = 0
+def _walk(entries: Ledger, earlier: int) -> Live:
+    """Walk forward and backward through one shard; return its temporary bytes at their peak.
+
+    ``earlier`` bytes of gradients of earlier shards are live from the beginning; others then add
+    to them in place.
+    """
+    moments, saved, gradients, held = [Live(0, 0, 0)], 0, earlier, 0
     for entry in entries:
-        peak = max(peak, live + entry.saved + entry.forward_workspace)
-        live += entry.saved
+        saved += entry.saved
+        moments.append(Live(saved, gradients, entry.forward_workspace))
     for entry in reversed(entries):
-        gradient = entry.gradient_bytes
-        peak = max(peak, live + entry.workspace + gradient + entry.held_gradient)
-        live += entry.held_gradient + (0 if accumulated else gradient) - entry.saved
-    return peak
+        held += entry.held_gradient
+        moments.append(Live(saved, gradients + entry.gradient_bytes, entry.workspace + held))
+        gradients += 0 if earlier else entry.gradient_bytes
+        saved -= entry.saved
+    return max(moments, key=sum)
 
 
 def _orthogonalization(entries: Ledger) -> int:

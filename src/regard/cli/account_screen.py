@@ -53,14 +53,7 @@ def _memory(account: "Account") -> None:
 
     memory = account.memory
     print_text(f"memory per step: peak of {format_bytes(memory.peak)} in tensors")
-    sizes = {
-        "parameters": memory.parameters,
-        "gradients": memory.gradients,
-        "optimizer": memory.optimizer,
-        "copies": memory.copies,
-        "activations": memory.activations,
-    }
-    _bars({name: size for name, size in sizes.items() if size}, "{:>15}", format_bytes)
+    _bars({name: size for name, size in memory.at_peak.items() if size}, "{:>15}", format_bytes)
 
 
 def _time(budget: str, pace: "Pace") -> None:

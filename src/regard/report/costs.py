@@ -78,7 +78,8 @@ def account_page(source: str, recipe: Recipe, found: Account, pace: Pace | None)
             duration = format_duration(budget.seconds)
             summary += f" The budget of {recipe.training.budget} takes {duration}."
     size = Size(load.length, recipe.model.width)
-    sizes = [(name, format_bytes(size)) for name, size in memory._asdict().items() if size]
+    live = {**memory.at_peak, "peak": memory.peak}
+    sizes = [(name, format_bytes(size)) for name, size in live.items() if size]
     parts = {
         "Parameters": _table("part", "parameters", found.parameters.parts),
         "Operations": _table("part", "FLOPs forward", flops.parts),
