@@ -286,7 +286,7 @@ def test_check_names_empty_and_equal_documents_and_is_content(fresh, capsys, sai
 
 def test_labelled_pairs_are_learned_from_but_not_those_reported_on(fresh, said, refused):
     labelled = ["--set", 'retrieval.pairs=["labelled"]', "--set", "retrieval.hard_negatives=2"]
-    refused(1, train(fresh, "new", *labelled), "cannot be reported on", "qrels.tsv")
+    refused(1, train(fresh, "new", *labelled), "must not be used for evaluation", "qrels.tsv")
     (fresh / "corpus" / "qrels").mkdir()
     lines = (fresh / "corpus" / "qrels.tsv").read_text().splitlines(keepends=True)
     (fresh / "corpus" / "qrels" / "train.tsv").write_text("".join(lines[:33]))

@@ -9,7 +9,7 @@ from regard.data.store import Store
 from regard.models.bi_encoder import BiEncoder
 from regard.recipe.retrieval import RetrievalSettings
 from regard.tasks.retrieval.pairs import LABELLED, TITLED, UNTITLED, Pairs
-from regard.tasks.retrieval.retrieval import Retrieval, _answers_too
+from regard.tasks.retrieval.retrieval import Retrieval, _false_negatives
 from regard.text import special
 
 
@@ -116,10 +116,10 @@ def test_hard_negatives_share_words_and_are_never_right(tmp_path):
         assert len(set(owners[2:5])) == 3
 
 
-def test_what_answers_too_is_no_competitor():
+def test_what_false_negatives_is_no_competitor():
     also = Padded(torch.tensor([[1, 2, -1], [2, -1, -1], [3, 7, 1]]), torch.tensor([2, 1, 3]))
     owners = Padded(torch.tensor([[1], [2], [3], [7], [9]]), torch.ones(5, dtype=torch.long))
-    assert _answers_too(also, owners).tolist() == [
+    assert _false_negatives(also, owners).tolist() == [
         [False, True, False, False, False],
         [False, False, False, False, False],
         [True, False, False, True, False],

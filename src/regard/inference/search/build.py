@@ -16,7 +16,7 @@ from regard.files import sync, write_arrays
 from regard.inference.predictor import Predictor
 from regard.inference.search import approximate, folder
 from regard.tasks.retrieval.bm25 import Bm25, words
-from regard.tasks.retrieval.corpus import sound
+from regard.tasks.retrieval.corpus import skip_faults
 from regard.tasks.retrieval.metrics import name_order
 from regard.tasks.retrieval.read_examples import documents
 
@@ -96,7 +96,7 @@ def _build(
     model: Predictor | None, corpus: Path, out: Path, *, skip: bool, approximately: bool
 ) -> dict[str, Any]:
     builder = Builder(out, model)
-    index = builder.take(sound(documents(corpus), skip=skip))
+    index = builder.take(skip_faults(documents(corpus), skip=skip))
     if not builder.names:
         raise DataError(
             f"a corpus must hold at least one document. Got none in {corpus}.",

@@ -1,12 +1,11 @@
-"""BM25: how well words find documents, without learning anything.
+"""BM25: ranking by words, without training.
 
     score(q, d) = Σ over t in q of  idf(t) · tf / (tf + k1·(1 - b + b·|d| / mean |d|))
     idf(t)      = ln(1 + (N - n(t) + ½) / (n(t) + ½))
 
-(Robertson and Zaragoza 2009, as Lucene has it.) A term that stands twice in the query counts twice.
-What a term adds to a document is worked out once, when the index is made: a search adds up short
-lists (Lù 2024). It is the baseline of every report, so it may need nothing but numpy; a test holds
-it against the library ``bm25s``.
+(Robertson and Zaragoza 2009, as in Lucene.) A term that occurs twice in the query counts twice. The
+score of a term in a document is computed when the index is built, so that a search adds up short
+lists (Lù 2024). A test compares it with the library ``bm25s``.
 """
 
 import re
@@ -25,7 +24,7 @@ Term = TypeVar("Term", bound=Hashable)
 
 
 class Postings(NamedTuple):
-    """For every term, which documents have it, and what it adds there."""
+    """For every term, the documents that contain it and its score there."""
 
     starts: NDArray[np.int64]
     """Term n is in ``documents[starts[n] : starts[n + 1]]``."""
@@ -34,7 +33,7 @@ class Postings(NamedTuple):
 
 
 class Bm25(Generic[Term]):
-    """Documents that can be found by their terms.
+    """An inverted index of documents.
 
     Args:
         places: The number of every term.
@@ -77,7 +76,7 @@ class Bm25(Generic[Term]):
 
 
 def words(text: str) -> list[str]:
-    """Cut a text into the words BM25 compares: letters and digits, in lower case."""
+    """Split a text into the words that BM25 compares: letters and digits, in lower case."""
     return _WORD.findall(text.lower())
 
 

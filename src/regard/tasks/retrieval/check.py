@@ -1,4 +1,4 @@
-"""Checking a searcher's data before any compute: every finding with file and line."""
+"""Check the data of a retrieval run before training; every finding has file and line."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,14 +11,14 @@ from regard.recipe.recipe import Recipe
 from regard.tasks.retrieval.read_examples import (
     has_pairs,
     judgments,
-    learned_from,
     name_of,
+    read_training_documents,
     records,
 )
 
 
 def check(recipe: Recipe) -> Report:
-    """Check what is learned from, then the questions that are measured on."""
+    """Check the training data, then the queries for evaluation."""
     report = Report()
     for split in ("train", "valid", "test"):
         for file in getattr(recipe.data, split):
@@ -34,7 +34,7 @@ def _check(report: Report, recipe: Recipe, path: Path, split: str) -> None:
     if split != "train" or has_pairs(recipe, path):
         _take(report, split, records(recipe, [str(path)], split))
         return
-    _take(report, split, learned_from(recipe, path))
+    _take(report, split, read_training_documents(recipe, path))
     if "labelled" in recipe.retrieval.pairs:
         _take(report, split, judgments(path, split))
 
@@ -50,6 +50,6 @@ def _take(report: Report, split: str, found: Iterable[Found | Document | Judgmen
             place = f"{one.file}:{one.line}"
             first = seen.setdefault(name_of(one.text), place)
             if first != place:
-                problem = f"The document {one.name!r} says the same as {first}."
-                remedy = "Leave one of them out: in a ranking each takes the other's place."
+                problem = f"The document {one.name!r} has the same text as {first}."
+                remedy = "Remove one of them: in a ranking they compete with each other."
                 report.add(Finding("duplicate", "note", split, one.file, one.line, problem, remedy))

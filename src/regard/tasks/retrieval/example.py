@@ -1,11 +1,11 @@
-"""What an example of retrieval is: two texts, and a third field that says how they belong together.
+"""Examples of retrieval: two texts, and a tag that says how they are related.
 
-    document   (title, body)          a document; its title, or first sentence, may ask for it
-    pair       (query, document)      labelled; ``also`` names other documents that answer the query
-    judged     (query, "")            a question with the grades of its documents, to be measured on
-    scored     (text, text)           how alike they are, to be measured on
+    document   (title, body)          a document; its title, or first sentence, can be the query
+    pair       (query, document)      labelled; ``also`` names other relevant documents
+    judged     (query, "")            a query with the grades of its documents, for evaluation
+    scored     (text, text)           their similarity, for evaluation
 
-The third field is kept as text, so that examples stay what they are everywhere: texts.
+The tag is stored as text, because the fields of every example are texts.
 """
 
 import json
@@ -26,22 +26,22 @@ class Tag(NamedTuple):
     also: tuple[str, ...] = ()
     grades: dict[str, int] = {}  # noqa: RUF012 - never written to
     corpus: str = ""
-    """Where the documents are that a judged query asks for."""
+    """Folder of the documents of a judged query."""
     score: float = 0.0
 
     def written(self) -> str:
         """Return it as text, defaults left out."""
         plain = self._field_defaults
-        told = {n: v for n, v in self._asdict().items() if n == "kind" or v != plain[n]}
-        return json.dumps(told, ensure_ascii=False)
+        given = {n: v for n, v in self._asdict().items() if n == "kind" or v != plain[n]}
+        return json.dumps(given, ensure_ascii=False)
 
     @classmethod
     def read(cls, written: str) -> "Tag":
         """Read what :meth:`written` wrote."""
-        told = json.loads(written)
-        return cls(**{**told, "also": tuple(told.get("also", ()))})
+        given = json.loads(written)
+        return cls(**{**given, "also": tuple(given.get("also", ()))})
 
 
 def number_of(name: str) -> int:
-    """Give a document's name a number of 32 bits; two that meet only hide one competitor."""
+    """Hash a document's name to 32 bits; a collision only excludes one negative."""
     return int.from_bytes(blake2b(name.encode(), digest_size=4).digest())

@@ -1,4 +1,4 @@
-"""What the documents show before the first step: which tokens are rare, which stand together."""
+"""Initialization from token counts: inverse document frequencies and latent topics."""
 
 import numpy as np
 import torch
@@ -10,11 +10,11 @@ from regard.models.bi_encoder import BiEncoder
 from regard.models.topics import start_from_topics, topic_vectors, weigh_by_rarity
 from regard.recipe.retrieval import RetrievalSettings
 
-MOST = 50_000  # documents looked at
+MOST = 50_000  # documents counted
 
 
-def begin(model: BiEncoder, store: Store, settings: RetrievalSettings, *, tokens: int) -> None:
-    """Let the recipe's choices for the first vectors take effect."""
+def initialize(model: BiEncoder, store: Store, settings: RetrievalSettings, *, tokens: int) -> None:
+    """Initialize embeddings and term weights as the recipe says."""
     if settings.start == "random" and settings.term_weights == "even":
         return
     postings, counts, documents = count_tokens(store)
@@ -27,15 +27,15 @@ def begin(model: BiEncoder, store: Store, settings: RetrievalSettings, *, tokens
 
 
 def count_tokens(store: Store) -> tuple[Int[Tensor, "2 posting"], Float[Tensor, " posting"], int]:
-    """Count every token of every document: (document, token), how often; and the documents.
+    """Count the tokens of every document; return postings, counts and the number of documents.
 
-    Of labelled pairs each query counts as part of its document.
+    The query of a labelled pair counts as part of its document.
     """
     every = np.linspace(0, len(store) - 1, min(len(store), MOST)).astype(np.int64)
     documents, tokens, counts = [], [], []
     for place, number in enumerate(every.tolist()):
-        asked, text, _ = store[number]
-        found, often = np.unique(np.concatenate([asked, text]), return_counts=True)
+        query, text, _ = store[number]
+        found, often = np.unique(np.concatenate([query, text]), return_counts=True)
         documents.append(np.full(len(found), place))
         tokens.append(found.astype(np.int64))
         counts.append(often)

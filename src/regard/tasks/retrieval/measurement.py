@@ -1,4 +1,4 @@
-"""Questions put to a model, to BM25 and to both, and what their rankings are worth."""
+"""Evaluation of rankings by vectors, by BM25 and by both."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -17,58 +17,58 @@ from regard.tasks.retrieval.ranking import blend, words_found
 from regard.tasks.task import Evaluation, Sample, Texts
 
 SIGNATURE = "trec_eval|gain:grade|ties:later name first|depth:1000"
-QUICK_QUESTIONS, QUICK_DOCUMENTS = 200, 3000  # while training
-LISTED, TOLD = 5, 12  # documents of a shown ranking, and rankings shown
+QUICK_QUERIES, QUICK_DOCUMENTS = 200, 3000  # while training
+LISTED, SHOWN = 5, 12  # documents of a shown ranking, and rankings shown
 
 Encode = Callable[[Sequence[str]], Tensor]
-"""Texts to vectors of length one."""
+"""Embeds texts as vectors of length one."""
 
 
-class Question(NamedTuple):
-    """What is asked, and which documents answer it how well."""
+class JudgedQuery(NamedTuple):
+    """A query and the grades of its documents."""
 
     text: str
     grades: dict[str, int]
 
 
 class Ranked(NamedTuple):
-    """One question's rankings, by who ranked."""
+    """The rankings of one query, by method."""
 
-    question: Question
+    query: JudgedQuery
     orders: dict[str, NDArray[np.int64]]
     scores: dict[str, dict[str, float]]
 
 
-def questions(examples: Iterable[Texts]) -> dict[str, list[Question]]:
-    """Take questions out of examples, by where the documents they ask for are."""
+def judged_queries(examples: Iterable[Texts]) -> dict[str, list[JudgedQuery]]:
+    """Collect the queries of examples, by the folder of their documents."""
     found: dict[str, dict[str, dict[str, int]]] = defaultdict(dict)
-    for asked, _, written in examples:
-        tag = Tag.read(written)
+    for query, _, tag_text in examples:
+        tag = Tag.read(tag_text)
         if tag.kind == "judged":
-            found[tag.corpus].setdefault(asked, {}).update(tag.grades)
-        elif tag.kind in ("document", "pair") and asked.strip():
+            found[tag.corpus].setdefault(query, {}).update(tag.grades)
+        elif tag.kind in ("document", "pair") and query.strip():
             names = dict.fromkeys((tag.name, *tag.also), 1)
-            found[""].setdefault(asked, {}).update(names)
+            found[""].setdefault(query, {}).update(names)
     return {
-        place: [Question(text, grades) for text, grades in by_text.items()]
+        place: [JudgedQuery(text, grades) for text, grades in by_text.items()]
         for place, by_text in found.items()
     }
 
 
-def paired_texts(examples: Iterable[Texts]) -> dict[str, str]:
-    """Take the documents out of labelled pairs, by name."""
+def paired_documents(examples: Iterable[Texts]) -> dict[str, str]:
+    """Collect the documents of labelled pairs, by name."""
     tags = ((text, Tag.read(written)) for _, text, written in examples)
     return {tag.name: text for text, tag in tags if tag.kind == "pair"}
 
 
-def scored(examples: Iterable[Texts]) -> list[tuple[str, str, float]]:
-    """Take pairs with a score out of examples."""
+def scored_pairs(examples: Iterable[Texts]) -> list[tuple[str, str, float]]:
+    """Collect the pairs of examples that have a score."""
     pairs = ((first, second, Tag.read(written)) for first, second, written in examples)
     return [(first, second, tag.score) for first, second, tag in pairs if tag.kind == "scored"]
 
 
-def measure_likeness(pairs: Sequence[tuple[str, str, float]], encode: Encode) -> Evaluation:
-    """Say how well cosines follow the scores that people gave, beside shared words."""
+def measure_similarity(pairs: Sequence[tuple[str, str, float]], encode: Encode) -> Evaluation:
+    """Correlate cosines with human scores; the baseline is the overlap of words."""
     first, second, gold = (list(side) for side in zip(*pairs, strict=True))
     cosines = (encode(first) * encode(second)).sum(dim=1).tolist()
     plain = [_overlap(*both) for both in zip(first, second, strict=True)]
@@ -83,34 +83,36 @@ def measure_likeness(pairs: Sequence[tuple[str, str, float]], encode: Encode) ->
 
 
 def _overlap(one: str, other: str) -> float:
-    """Share of the words of two texts that both have."""
+    """Compute the Jaccard similarity of the words of two texts."""
     mine, theirs = set(words(one)), set(words(other))
     return len(mine & theirs) / max(1, len(mine | theirs))
 
 
-def smaller(corpus: Corpus, asked: Sequence[Question], *, most: int) -> NDArray[np.int64]:
-    """Choose documents: all that are judged, and others spread over the corpus."""
-    judged = {corpus.places[n] for q in asked for n in q.grades if n in corpus.places}
+def sample_documents(
+    corpus: Corpus, queries: Sequence[JudgedQuery], *, most: int
+) -> NDArray[np.int64]:
+    """Choose all judged documents, and others spread over the corpus."""
+    judged = {corpus.places[n] for q in queries for n in q.grades if n in corpus.places}
     some = np.linspace(0, len(corpus) - 1, min(most, len(corpus))).astype(np.int64)
     return np.union1d(some, np.array(sorted(judged), dtype=np.int64))
 
 
-def ask(
-    asked: Sequence[Question],
+def rank_all(
+    queries: Sequence[JudgedQuery],
     corpus: Corpus,
     vectors: tuple[NDArray[np.float32], NDArray[np.float32]],
     *,
     share: float,
     among: NDArray[np.int64] | None = None,
 ) -> list[Ranked]:
-    """Rank for every question; ``vectors`` are those of the questions and of all documents."""
-    theirs, documents = vectors
+    """Rank documents for every query; ``vectors`` are those of the queries and the documents."""
+    of_queries, documents = vectors
     empty = ~documents.any(axis=1)
     found = []
-    for question, own in zip(asked, theirs, strict=True):
+    for query, own in zip(queries, of_queries, strict=True):
         dense = documents @ own
         dense[empty] = -np.inf
-        plain = corpus.words.scores(words(question.text))
+        plain = corpus.words.scores(words(query.text))
         if among is not None:
             left_out = np.ones(len(corpus), dtype=bool)
             left_out[among] = False
@@ -122,22 +124,22 @@ def ask(
         }
         orders = {who: rank(each, corpus.ties, most=DEPTH) for who, each in scores.items()}
         judged = {
-            who: ranking_scores([corpus.names[n] for n in order], question.grades)
+            who: ranking_scores([corpus.names[n] for n in order], query.grades)
             for who, order in orders.items()
         }
-        found.append(Ranked(question, orders, judged))
+        found.append(Ranked(query, orders, judged))
     return found
 
 
-def told(every: Sequence[tuple[Corpus, list[Ranked]]]) -> Evaluation:
-    """Put all questions together: means, answers one by one, and some to look at."""
+def summarize(every: Sequence[tuple[Corpus, list[Ranked]]]) -> Evaluation:
+    """Average the scores of all queries, and list samples."""
     ranked = [one for _, some in every for one in some]
     means = {
         who: mean_scores([one.scores[who] for one in ranked]) for who in ("dense", "bm25", "hybrid")
     }
     samples = [_sample(corpus, one) for corpus, some in every for one in some]
-    shown = [_shown(corpus, one) for corpus, some in every for one in some[:TOLD]]
-    details = {"searches": shown[:TOLD], "ranks": _ranks(every)}
+    shown = [_shown(corpus, one) for corpus, some in every for one in some[:SHOWN]]
+    details = {"searches": shown[:SHOWN], "ranks": _ranks(every)}
     return Evaluation(
         means["dense"],
         means["bm25"],
@@ -150,36 +152,36 @@ def told(every: Sequence[tuple[Corpus, list[Ranked]]]) -> Evaluation:
 
 
 def _sample(corpus: Corpus, one: Ranked) -> Sample:
-    right = [n for n, grade in one.question.grades.items() if grade > 0 and n in corpus.places]
+    right = [n for n, grade in one.query.grades.items() if grade > 0 and n in corpus.places]
     expected = "; ".join(corpus.shown[corpus.places[name]] for name in right[:LISTED])
     order = one.orders["dense"]
     answered = corpus.shown[int(order[0])] if len(order) else ""
-    return Sample(one.question.text, expected, answered, one.scores["dense"]["ndcg@10"])
+    return Sample(one.query.text, expected, answered, one.scores["dense"]["ndcg@10"])
 
 
 def _shown(corpus: Corpus, one: Ranked) -> dict[str, Any]:
-    """Say what each ranking has first, and whether it is relevant."""
+    """Return the first documents of each ranking with their grades."""
     lists = {
         who: [
             {
                 "document": corpus.names[n],
                 "shown": corpus.shown[n],
-                "grade": one.question.grades.get(corpus.names[n], 0),
+                "grade": one.query.grades.get(corpus.names[n], 0),
             }
             for n in order[:LISTED].tolist()
         ]
         for who, order in one.orders.items()
     }
-    return {"query": one.question.text, **lists}
+    return {"query": one.query.text, **lists}
 
 
 def _ranks(every: Sequence[tuple[Corpus, list[Ranked]]]) -> list[list[int | None]]:
-    """Give the rank of each question's first relevant document: by vectors, by BM25, by both."""
+    """Return the rank of each query's first relevant document: by vectors, BM25 and both."""
     found: list[list[int | None]] = []
     for corpus, some in every:
         for one in some:
             right = {
-                corpus.places[n] for n, g in one.question.grades.items() if g and n in corpus.places
+                corpus.places[n] for n, g in one.query.grades.items() if g and n in corpus.places
             }
             found.append([_first(one.orders[who], right) for who in ("dense", "bm25", "hybrid")])
     return found

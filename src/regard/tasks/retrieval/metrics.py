@@ -1,14 +1,14 @@
-"""How good a ranking is, as ``trec_eval`` counts.
+"""Metrics of rankings, as ``trec_eval`` computes them.
 
-    gain(d)      its grade, 0 where nobody judged it
+    gain(d)      its grade, 0 if not judged
     DCG@k        Σ over ranks r ≤ k of gain / log₂(r + 1)
     nDCG@k       DCG@k over that of the best ranking of all judged documents
     MRR@10       1 / rank of the first relevant document, 0 beyond rank 10
     Recall@k     share of the relevant documents among the first k
     MAP          mean over relevant documents of the precision at their rank, 0 where not found
 
-A document is relevant if its grade is over 0. Of equal scores, the document whose name comes later
-stands first, as in ``trec_eval``. A ranking ends after 1,000 documents.
+A document is relevant if its grade is over 0. Of equal scores, the document with the later name
+ranks first, as in ``trec_eval``. A ranking ends after 1,000 documents.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ NAMES = (f"ndcg@{CUT}", f"mrr@{CUT}", "recall@10", "recall@100", "map")
 
 
 def ranking_scores(ranked: Sequence[str], grades: Mapping[str, int]) -> dict[str, float]:
-    """Score one ranking by what its query's judgments say; there must be a relevant document."""
+    """Score one ranking by the judgments of its query, which must have a relevant document."""
     relevant = sum(grade > 0 for grade in grades.values())
     gains = np.array([max(0, grades.get(name, 0)) for name in ranked[:DEPTH]], dtype=np.float64)
     ideal = np.array(sorted((max(0, g) for g in grades.values()), reverse=True), dtype=np.float64)

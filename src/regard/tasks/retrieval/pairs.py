@@ -1,12 +1,12 @@
-"""Pairs to learn from, drawn anew at every step.
+"""Training pairs, drawn at every step.
 
     crops      two spans of one document, drawn independently, each losing some tokens
-               (Contriever: Izacard et al. 2022); the one that asks is short, as questions are
-    title      the title asks, a span of the body answers
-    labelled   the query asks, the beginning of its document answers
+               (Contriever: Izacard et al. 2022); the query is the shorter one
+    title      the title is the query, a span of the body its document
+    labelled   a query, and the beginning of its document
 
-Competitors are the other pairs of the batch, and documents that BM25 ranks high though they are
-wrong (Karpukhin et al. 2020). A competitor that is known to answer too is none.
+Negatives are the other pairs of the batch, and hard negatives that BM25 ranks high (Karpukhin et
+al. 2020). Documents that are known to be relevant are excluded.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from regard.tasks.retrieval.bm25 import Bm25
 from regard.text import special
 
 UNTITLED, TITLED, LABELLED = range(3)
-"""What stands first in the third field of the store: what the first two are to each other."""
+"""Kinds of pairs: the first number of the third field of the store."""
 Ids = NDArray[np.uint32]
 
 
@@ -32,16 +32,16 @@ class Drawn(NamedTuple):
     query: Ids
     answer: Ids
     owner: int
-    """Number of the document that answers."""
+    """Number of the relevant document."""
     also: list[int]
-    """Numbers of all documents that answer, the first one included."""
+    """Numbers of all relevant documents, the first one included."""
 
 
 class Pairs:
     """Draws pairs from a store.
 
     Args:
-        store: Examples: what may ask, what answers, and how they belong together.
+        store: Examples as two texts and the numbers of their tag.
         settings: How pairs are drawn.
         longest: The most tokens of a text, special ones not counted.
 
@@ -54,12 +54,12 @@ class Pairs:
             self.words = Bm25.of(store[number][1].tolist() for number in range(len(store)))
 
     def batch(self, numbers: NDArray[np.int64], rng: np.random.Generator) -> Batch:
-        """Return what asks; what answers, wrong answers after the right ones; and who is who."""
-        drawn = [self._drawn(self.store[int(number)], rng) for number in numbers]
+        """Return queries; documents, negatives last; relevant numbers; and document numbers."""
+        drawn = [self._draw(self.store[int(number)], rng) for number in numbers]
         answers = [one.answer for one in drawn]
         owners = [one.owner for one in drawn]
         for number, one in zip(numbers, drawn, strict=True):
-            for wrong in self._wrong(int(number), one, rng):
+            for wrong in self._hard_negatives(int(number), one, rng):
                 _, text, tag = self.store[wrong]
                 answers.append(_span(text, self._limits(self.settings.document_length), rng))
                 owners.append(int(tag[1]))
@@ -71,7 +71,7 @@ class Pairs:
         )
         return Batch(fields, numbers)
 
-    def _drawn(self, example: tuple[Ids, ...], rng: np.random.Generator) -> Drawn:
+    def _draw(self, example: tuple[Ids, ...], rng: np.random.Generator) -> Drawn:
         query, text, tag = example
         kind, owner, also = int(tag[0]), int(tag[1]), tag[1:].tolist()
         settings = self.settings
@@ -85,14 +85,14 @@ class Pairs:
         spans = [
             _span(whole, self._limits(each), rng) for each in (settings.query_length, answering)
         ]
-        first, second = (_thinned(span, settings.deletion, rng) for span in spans)
+        first, second = (_delete_tokens(span, settings.deletion, rng) for span in spans)
         return Drawn(first, second, owner, also)
 
     def _limits(self, limits: tuple[int, int]) -> tuple[int, int]:
         return min(limits[0], self.longest), min(limits[1], self.longest)
 
-    def _wrong(self, number: int, one: Drawn, rng: np.random.Generator) -> list[int]:
-        """Draw examples whose texts BM25 takes for answers though they are none."""
+    def _hard_negatives(self, number: int, one: Drawn, rng: np.random.Generator) -> list[int]:
+        """Draw documents that BM25 ranks high though they are not known to be relevant."""
         if self.words is None:
             return []
         scores = self.words.scores(one.query.tolist())
@@ -110,7 +110,7 @@ class Pairs:
 
 
 def marked(ids: Ids | Sequence[int]) -> list[int]:
-    """Put [CLS] before a text and [SEP] after it."""
+    """Add [CLS] and [SEP]."""
     return [special.CLS, *map(int, ids), special.SEP]
 
 
@@ -121,8 +121,8 @@ def _span(ids: Ids, limits: tuple[int, int], rng: np.random.Generator) -> Ids:
     return ids[start : start + length]
 
 
-def _thinned(ids: Ids, share: float, rng: np.random.Generator) -> Ids:
-    """Leave out a share of the tokens; one stays at least."""
+def _delete_tokens(ids: Ids, share: float, rng: np.random.Generator) -> Ids:
+    """Delete a share of the tokens; at least one stays."""
     if not share or len(ids) < 2:
         return ids
     kept = ids[rng.random(len(ids)) >= share]

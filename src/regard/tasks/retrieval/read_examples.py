@@ -1,7 +1,7 @@
-"""Files to examples of retrieval: folders with judged queries, files of documents, files of pairs.
+"""Read examples of retrieval: folders with judged queries, files of documents, files of pairs.
 
-Whatever is wrong is named by file and line. A judgment of a document or query that is not there
-ends the work, unless ``data.on_bad_line`` is "skip": then it is left out and counted.
+Every fault is reported with file and line. A judgment of a missing document or query is an error,
+unless ``data.on_bad_line`` is "skip": then it is left out and counted.
 """
 
 from collections import defaultdict
@@ -29,17 +29,17 @@ from regard.tasks.retrieval.example import Tag
 from regard.text.sentences import split_sentences
 
 OBJECTS = (".jsonl", ".ndjson", ".json")
-BEGINNING = 2000  # characters in which a first sentence is sought
+BEGINNING = 2000  # characters in which the first sentence must end
 
 
 def records(recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Found]:
-    """Read what there is to learn from, or to be measured on."""
+    """Read the examples for training, or the queries for evaluation."""
     if not files:
-        raise UsageError("There are no files to read.", "Name at least one file in [data].")
+        raise UsageError("no files were given.", "Name at least one file in [data].")
     for file in files:
         path = Path(file).expanduser()
         if split == "train":
-            yield from _to_learn(recipe, path)
+            yield from _training_records(recipe, path)
         elif path.is_dir():
             yield from judged(path, split)
         else:
@@ -75,7 +75,7 @@ def paired_documents(recipe: Recipe, path: Path) -> Iterator[Document | Fault]:
             yield Document(name, "", found.fields[1], found.file, found.line)
 
 
-def learned_from(recipe: Recipe, path: Path) -> Iterator[Document | Fault]:
+def read_training_documents(recipe: Recipe, path: Path) -> Iterator[Document | Fault]:
     """Read the documents that a file or folder of ``data.train`` has."""
     if has_pairs(recipe, path):
         return paired_documents(recipe, path)
@@ -83,38 +83,38 @@ def learned_from(recipe: Recipe, path: Path) -> Iterator[Document | Fault]:
 
 
 def has_pairs(recipe: Recipe, path: Path) -> bool:
-    """Tell whether a file has labelled pairs, not documents."""
+    """Whether a file has labelled pairs, not documents."""
     return "labelled" in recipe.retrieval.pairs and not path.is_dir()
 
 
 def name_of(text: str) -> str:
-    """Name a document that has no name by what it says."""
+    """Name a document without a name by a hash of its text."""
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def judged(folder: Path, split: str) -> Iterator[Found]:
     """Read a folder's queries with their judgments."""
     grades: dict[str, dict[str, int]] = defaultdict(dict)
-    asked: dict[str, Query] = {}
+    queries: dict[str, Query] = {}
     for found in judgments(folder, split):
         if isinstance(found, Fault):
             yield found
         elif isinstance(found, Query):
-            asked[found.name] = found
+            queries[found.name] = found
         else:
             grades[found.query][found.document] = found.grade
-    for name, query in asked.items():
+    for name, query in queries.items():
         own = grades.get(name, {})
         if not any(grade > 0 for grade in own.values()):
             problem = f"The query {name!r} has no relevant document."
-            yield Fault("unjudged", "note", query.file, query.line, problem, "It is passed over.")
+            yield Fault("unjudged", "note", query.file, query.line, problem, "It is skipped.")
             continue
         tag = Tag("judged", name, grades=own, corpus=str(folder))
         yield Record((query.text, "", tag.written()), query.file, query.line)
 
 
 def judgments(folder: Path, split: str) -> Iterator[Query | Judgment | Fault]:
-    """Read a folder's queries, then the judgments of a split that name what is there."""
+    """Read a folder's queries, then the judgments of a split; unknown names are faults."""
     if not is_folder(folder):
         yield from (found for found in read_documents(folder) if isinstance(found, Fault))
         return
@@ -142,20 +142,20 @@ def _known(one: Judgment, queries: set[str], documents: set[str]) -> Judgment | 
         ("document", one.document, documents),
     ):
         if name not in names:
-            problem = f"The judgment names the {what} {name!r}, which is not there."
+            problem = f"The judgment names the {what} {name!r}, which does not exist."
             return make_fault(f"missing-{what}", Path(one.file), one.line, problem)
     return one
 
 
-def _to_learn(recipe: Recipe, path: Path) -> Iterator[Found]:
+def _training_records(recipe: Recipe, path: Path) -> Iterator[Found]:
     sources = recipe.retrieval.pairs
     if has_pairs(recipe, path):
         yield from _pairs(recipe, path)
     if "labelled" in sources and path.is_dir():
-        _not_reported_on(recipe, path)
+        _check_not_evaluated(recipe, path)
         yield from _labelled(path)
     if set(sources) - {"labelled"}:
-        for document in learned_from(recipe, path):
+        for document in read_training_documents(recipe, path):
             if isinstance(document, Fault):
                 yield document
             elif document.text:
@@ -163,7 +163,7 @@ def _to_learn(recipe: Recipe, path: Path) -> Iterator[Found]:
 
 
 def as_record(document: Document) -> Record:
-    """Make an example of a document; without a title its first sentence may ask for the rest."""
+    """Make an example of a document; without a title its first sentence is the query."""
     title, body = document.title, document.body
     if not title:
         sentences = split_sentences(body[:BEGINNING])
@@ -180,9 +180,9 @@ def _pairs(recipe: Recipe, path: Path) -> Iterator[Found]:
         if isinstance(found, Fault):
             yield found
         else:
-            asked, text = found.fields
+            query, text = found.fields
             tag = Tag("pair", name_of(text))
-            yield Record((asked, text, tag.written()), found.file, found.line)
+            yield Record((query, text, tag.written()), found.file, found.line)
 
 
 def _two(recipe: Recipe, path: Path) -> Iterator[Found]:
@@ -192,13 +192,13 @@ def _two(recipe: Recipe, path: Path) -> Iterator[Found]:
 
 def _labelled(folder: Path) -> Iterator[Found]:
     """Make a pair of every query and relevant document of a folder."""
-    asked: dict[str, Query] = {}
+    queries: dict[str, Query] = {}
     relevant: dict[str, list[str]] = defaultdict(list)
     for found in judgments(folder, "train"):
         if isinstance(found, Fault):
             yield found
         elif isinstance(found, Query):
-            asked[found.name] = found
+            queries[found.name] = found
         elif found.grade > 0:
             relevant[found.query].append(found.document)
     wanted = {name for names in relevant.values() for name in names}
@@ -207,7 +207,7 @@ def _labelled(folder: Path) -> Iterator[Found]:
         for document in read_documents(folder)
         if isinstance(document, Document) and document.name in wanted and document.text
     }
-    for name, query in asked.items():
+    for name, query in queries.items():
         for document in relevant[name]:
             if document in texts:
                 also = tuple(other for other in relevant[name] if other != document)
@@ -215,14 +215,14 @@ def _labelled(folder: Path) -> Iterator[Found]:
                 yield Record((query.text, texts[document], tag.written()), query.file, query.line)
 
 
-def _not_reported_on(recipe: Recipe, folder: Path) -> None:
+def _check_not_evaluated(recipe: Recipe, folder: Path) -> None:
     learned = find_qrels(folder, "train")
     for split in ("valid", "test"):
         for file in getattr(recipe.data, split):
             path = Path(file).expanduser()
             if learned is not None and path.is_dir() and find_qrels(path, split) == learned:
                 raise DataError(
-                    f"judgments that are learned from cannot be reported on. {learned} serves "
+                    f"training judgments must not be used for evaluation. {learned} is used by "
                     f"data.train and data.{split}.",
                     "Split them into qrels/train.tsv and qrels/test.tsv, or take "
                     '"labelled" out of retrieval.pairs.',
@@ -230,7 +230,7 @@ def _not_reported_on(recipe: Recipe, folder: Path) -> None:
 
 
 def _columns(recipe: Recipe, path: Path) -> Iterator[Found]:
-    """Read a file to be measured on: scored pairs of texts, or queries and their documents."""
+    """Read a file for evaluation: scored pairs of texts, or queries and their documents."""
     data = recipe.data
     three = Request(3, data.fields, data.languages)
     scored = len(data.fields) in (0, 3) and _scored(path, three, data.format)

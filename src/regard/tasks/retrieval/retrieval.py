@@ -1,10 +1,10 @@
-"""Retrieval: texts in, vectors out, so that a question lies near the documents that answer it.
+"""Retrieval: a bi-encoder that embeds queries close to the documents that answer them.
 
     loss = -log exp(v(q)·v(d⁺) / τ) / Σ over the batch's documents d of exp(v(q)·v(d) / τ)
 
-(InfoNCE: van den Oord et al. 2018; in-batch negatives: Karpukhin et al. 2020.) Read both ways, the
-documents of a batch compete for a question and its questions for a document. Where a step is cut
-into shards, a shard's pairs compete among themselves only.
+(InfoNCE: van den Oord et al. 2018; in-batch negatives: Karpukhin et al. 2020.) The symmetric loss
+also normalizes over the queries of the batch. If a step is split into shards, negatives are taken
+from the same shard only.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,20 +31,20 @@ from regard.tasks.foreign import Adoption, ForeignEncoder
 from regard.tasks.labelling.overlong import head, head_tail, windows
 from regard.tasks.losses import Loss
 from regard.tasks.retrieval.check import check
-from regard.tasks.retrieval.corpus import Corpus, folder_documents, learned_documents
+from regard.tasks.retrieval.corpus import Corpus, folder_documents, training_documents
 from regard.tasks.retrieval.cost import RetrievalCost
 from regard.tasks.retrieval.example import Tag, number_of
-from regard.tasks.retrieval.initialisation import begin
+from regard.tasks.retrieval.initialisation import initialize
 from regard.tasks.retrieval.measurement import (
     QUICK_DOCUMENTS,
-    QUICK_QUESTIONS,
-    ask,
-    measure_likeness,
-    paired_texts,
-    questions,
-    scored,
-    smaller,
-    told,
+    QUICK_QUERIES,
+    judged_queries,
+    measure_similarity,
+    paired_documents,
+    rank_all,
+    sample_documents,
+    scored_pairs,
+    summarize,
 )
 from regard.tasks.retrieval.pairs import LABELLED, TITLED, UNTITLED, Pairs, marked
 from regard.tasks.retrieval.read_examples import name_of, records
@@ -60,7 +60,7 @@ MARKS = 2  # [CLS] and [SEP]
 
 @dataclass(frozen=True)
 class _Even:
-    """Examples that all count as equally long, so that every batch has as many competitors."""
+    """Examples that count as equally long, so that every batch has as many negatives."""
 
     examples: int
     length: int
@@ -74,11 +74,11 @@ class _Even:
 
 
 class Retrieval(RetrievalCost, Task[BiEncoder]):
-    """Vectors of texts, for search and likeness.
+    """Vectors of texts, for search and semantic similarity.
 
     Args:
         recipe: The whole recipe.
-        tokenizer: Between texts and ids.
+        tokenizer: Converts texts to ids and back.
 
     """
 
@@ -99,7 +99,7 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
 
     @classmethod
     def synthetic_fields(cls, recipe: Recipe, number: int) -> Texts:
-        """Return a document's name: by it a document is known to be no other's answer."""
+        """Return the tag of a document with a name of its own."""
         return (Tag("document", str(number), titled=True).written(),)
 
     def load(self, batch: Batch) -> Load:
@@ -118,17 +118,17 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
 
     @classmethod
     def check(cls, recipe: Recipe) -> Report:
-        """Look for judgments of what is not there, and documents that are empty or alike."""
+        """Check for judgments of missing documents, and for empty and duplicate documents."""
         return check(recipe)
 
     @classmethod
     def complete(cls, recipe: Recipe, source: Examples) -> Recipe:
-        """Refuse examples that no pair can be drawn from, and scores to choose by."""
+        """Check that pairs can be drawn, and that validation data are not scored pairs."""
         for found in records(recipe, recipe.data.valid, "valid") if recipe.data.valid else ():
             if isinstance(found, Record) and Tag.read(found.fields[2]).kind == "scored":
                 raise DataError(
-                    f"{found.file} holds scored pairs, and a searcher is chosen by what it finds.",
-                    "Name it in data.test, or measure it later: regard evaluate RUN --data FILE.",
+                    f"validation needs queries with documents. {found.file} holds scored pairs.",
+                    "Name it in data.test, or evaluate later: regard evaluate RUN --data FILE.",
                 )
             break
         if recipe.retrieval.pairs == ("title",) and not any(
@@ -142,12 +142,12 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
 
     @property
     def longest(self) -> None:
-        """Any document may be kept: spans are cut out of it."""
+        """Return None: spans are cut out of documents of any length."""
         return
 
     @property
     def most(self) -> int:
-        """Tokens of a text in one row, beside [CLS] and [SEP]."""
+        """Tokens of a text in one row, without [CLS] and [SEP]."""
         return max(1, self.recipe.text.max_length - MARKS)
 
     def stream(self, store: Store) -> Stream:
@@ -162,11 +162,11 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
         return bi_encoder(self.recipe.model, self.tokenizer.size, self.settings)
 
     def prepare_model(self, model: BiEncoder, store: Store) -> None:
-        """Let how often tokens stand in documents, and together, shape the first vectors."""
-        begin(model, store, self.settings, tokens=self.tokenizer.size)
+        """Initialize embeddings and term weights from token counts."""
+        initialize(model, store, self.settings, tokens=self.tokenizer.size)
 
     def encode(self, examples: list[Texts]) -> list[tuple[list[int], ...]]:
-        """Both texts, and how they belong together: the kind, then who answers."""
+        """Encode both texts, and the tag: its kind, then the numbers of relevant documents."""
         sides = [
             self.tokenizer.encode_batch([" ".join(example[side].split()) for example in examples])
             for side in (0, 1)
@@ -188,48 +188,48 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
         return self._pairs[1].batch(numbers, np.random.default_rng(list(key)))
 
     def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
-        """Put texts side by side to be read, the first of every example."""
-        asked = [marked(row[0][: self.most]) for row in rows]
-        return Batch((pad(asked, filler=special.PAD),), np.arange(len(rows)))
+        """Pad the first text of every example to a batch."""
+        texts = [marked(row[0][: self.most]) for row in rows]
+        return Batch((pad(texts, filler=special.PAD),), np.arange(len(rows)))
 
     def encode_text(self, text: str) -> Batch:
-        """Put a text as it is read when it asks; what does not fit is not read."""
+        """Encode one query, truncated to what fits; return a batch of one."""
         return self.pad([(self.tokenizer.encode(" ".join(text.split())),)])
 
     def states(self, model: BiEncoder, batch: Batch) -> Float[Tensor, "row feature"]:
-        asked = batch.fields[0]
-        return model(asked.ids, lengths=asked.lengths)
+        texts = batch.fields[0]
+        return model(texts.ids, lengths=texts.lengths)
 
     def loss(self, model: BiEncoder, batch: Batch) -> Loss:
-        """Sum over pairs; both ways where the recipe says so."""
+        """Sum over pairs, in one or both directions."""
         _, answers, also, owners = batch.fields
         logits = self.states(model, batch) @ model(answers.ids, lengths=answers.lengths).mT
         logits = logits / self.settings.temperature
-        logits = logits.masked_fill(_answers_too(also, owners), -torch.inf)
+        logits = logits.masked_fill(_false_negatives(also, owners), -torch.inf)
         rows = len(logits)
-        forth = -logits.log_softmax(dim=1).diagonal().sum()
-        lost = forth
+        forward = -logits.log_softmax(dim=1).diagonal().sum()
+        loss = forward
         if self.settings.symmetric:
-            back = -logits[:, :rows].log_softmax(dim=0).diagonal().sum()
-            lost = (forth + back) / 2
-        return Loss(lost, float(forth.detach()), rows)
+            backward = -logits[:, :rows].log_softmax(dim=0).diagonal().sum()
+            loss = (forward + backward) / 2
+        return Loss(loss, float(forward.detach()), rows)
 
     def vectors(self, model: BiEncoder, texts: Sequence[str]) -> Float[Tensor, "text feature"]:
-        """Vectors of length one; of what is too long as ``text.overlong`` says; 0 for a blank."""
+        """Embed texts as vectors of length one, 0 for a blank; long texts as ``text.overlong``."""
         folded = [" ".join(text.split()) for text in texts]
         return self.vectors_of(model, self.tokenizer.encode_batch(folded))
 
     def vectors_of(
         self, model: BiEncoder, ids: Sequence[Sequence[int] | NDArray[np.uint32]]
     ) -> Float[Tensor, "text feature"]:
-        """Give the vectors of texts that are ids already."""
+        """Embed texts that are encoded already."""
         model.eval()
         rows = [[marked(row) for row in self._rows(list(map(int, text)))] for text in ids]
         width = self.recipe.model.width
-        twice = (
+        doubled = (
             self.settings.term_weights == "even" and self.recipe.model.head.pooling == "mean-max"
         )
-        return read_rows(model, rows, features=2 * width if twice else width)
+        return read_rows(model, rows, features=2 * width if doubled else width)
 
     def _rows(self, ids: list[int]) -> list[list[int]]:
         cuts = {"head": head, "head-tail": head_tail}
@@ -239,36 +239,37 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
         return [cut(ids, self.most)] if cut else windows(ids, self.most)
 
     def measure(self, model: BiEncoder, examples: Sequence[Texts], *, quick: bool) -> Evaluation:
-        """Rank the documents for every question: by vectors, beside BM25, and by both."""
-        alike = scored(examples)
-        if alike and len(alike) == len(examples):
-            return measure_likeness(alike, lambda texts: self.vectors(model, texts))
+        """Rank the documents for every query: by vectors, by BM25 and by both."""
+        pairs = scored_pairs(examples)
+        if pairs and len(pairs) == len(examples):
+            return measure_similarity(pairs, lambda texts: self.vectors(model, texts))
         every = []
-        for place, asked in questions(examples).items():
+        for place, queries in judged_queries(examples).items():
             corpus = self._corpus(place, examples)
-            some = asked[:QUICK_QUESTIONS] if quick else asked
-            among = smaller(corpus, some, most=QUICK_DOCUMENTS) if quick else None
+            some = queries[:QUICK_QUERIES] if quick else queries
+            among = sample_documents(corpus, some, most=QUICK_DOCUMENTS) if quick else None
             read = range(len(corpus)) if among is None else among.tolist()
             vectors = self.vectors_of(model, [corpus.ids[n] for n in read]).numpy()
             documents = np.zeros((len(corpus), vectors.shape[1]), dtype=np.float32)
             documents[list(read)] = vectors
-            theirs = self.vectors(model, [question.text for question in some]).numpy()
+            own = self.vectors(model, [query.text for query in some]).numpy()
             share = self.settings.hybrid
-            every.append((corpus, ask(some, corpus, (theirs, documents), share=share, among=among)))
+            ranked = rank_all(some, corpus, (own, documents), share=share, among=among)
+            every.append((corpus, ranked))
         if not any(some for _, some in every):
             raise DataError(
-                "there must be something to measure on. Got no question that has an answer.",
+                "an evaluation needs at least one query with a relevant document. Got none.",
                 "Name judged queries in data.valid or data.test, or raise data.holdout.",
             )
-        return told(every)
+        return summarize(every)
 
     def _corpus(self, place: str, examples: Sequence[Texts]) -> Corpus:
-        """Return the documents to search, read once: of a folder, or those learned from."""
-        beside = {} if place else paired_texts(examples)
-        key = place or name_of("\n".join(sorted(beside)))
+        """Return the documents to search, read once: of a folder, or the training documents."""
+        paired = {} if place else paired_documents(examples)
+        key = place or name_of("\n".join(sorted(paired)))
         if key not in self._corpora:
             recipe = self.recipe
-            found = folder_documents(recipe, place) if place else learned_documents(recipe, beside)
+            found = folder_documents(recipe, place) if place else training_documents(recipe, paired)
             self._corpora[key] = Corpus(found, self.tokenizer.encode_batch)
         return self._corpora[key]
 
@@ -280,7 +281,7 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
         quick: bool = False,
         truncate: bool = False,
     ) -> list[Prediction]:
-        """Give each text's vector; of a text that is too long, all windows are read."""
+        """Embed each text; a long one in windows."""
         found = self.vectors(model, texts).tolist()
         return [Prediction("", 0.0, 0, vector=tuple(vector)) for vector in found]
 
@@ -290,8 +291,8 @@ def _numbers(tag: Tag) -> list[int]:
     return [kind, number_of(tag.name), *map(number_of, tag.also)]
 
 
-def _answers_too(also: Padded, owners: Padded) -> Tensor:
-    """Find competitors of a question that answer it as well; its own answer is not among them."""
+def _false_negatives(also: Padded, owners: Padded) -> Tensor:
+    """Find documents of the batch that are relevant to a query besides its own."""
     same = (also.ids[:, :, None] == owners.ids[None, None, :, 0]).any(dim=1)
     own = torch.zeros_like(same)
     own.fill_diagonal_(True)

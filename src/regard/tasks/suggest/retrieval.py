@@ -9,7 +9,7 @@ import numpy as np
 
 from regard.data.formats.beir import find_file, find_qrels, is_folder
 from regard.errors import DataError, UsageError
-from regard.tasks.retrieval.corpus import sound
+from regard.tasks.retrieval.corpus import skip_faults
 from regard.tasks.retrieval.read_examples import documents
 from regard.tasks.suggest.survey import MOST_SURVEYED, Choices, DataSurvey
 
@@ -69,7 +69,7 @@ def survey_documents(files: Sequence[str]) -> DataSurvey:
     """Count documents and their words."""
     paths = [Path(file).expanduser() for file in files]
     _check_there(paths)
-    found = chain.from_iterable(sound(documents(path), skip=True) for path in paths)
+    found = chain.from_iterable(skip_faults(documents(path), skip=True) for path in paths)
     some = (len(document.text.split()) for document in found if document.text)
     counts = list(islice(some, MOST_SURVEYED + 1))
     if not counts:
@@ -83,7 +83,7 @@ def survey_documents(files: Sequence[str]) -> DataSurvey:
 
 def _titled(paths: list[Path]) -> float:
     """Compute the share of the first documents that have a title and a body."""
-    found = chain.from_iterable(sound(documents(path), skip=True) for path in paths)
+    found = chain.from_iterable(skip_faults(documents(path), skip=True) for path in paths)
     have = [bool(document.title and document.body) for document in islice(found, FIRST)]
     return float(np.mean(have))
 
