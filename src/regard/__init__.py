@@ -13,7 +13,7 @@ __all__ = ["Recipe", "explain", "load", "train"]
 _HOMES = {"load": "regard.explain.model", "Recipe": "regard.recipe.recipe"}
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from regard.explain.model import explain as explain
@@ -29,24 +29,31 @@ def train(
     *,
     overrides: "Mapping[str, Any] | None" = None,
     resume: bool = False,
+    report_to: "Sequence[str]" = (),
     watcher: "Watcher | None" = None,
 ) -> "Run":
     """Train a recipe (or its file, or a shipped recipe by its name) and return the finished run.
 
-    ``overrides`` changes settings, as in ``{"training.budget": "5min", "seed": 2}``. The run
+    ``overrides`` changes settings, as in ``{"training.budget": "5min", "seed": 2}``; ``report_to``
+    names trackers: "tensorboard", "wandb", "mlflow", "trackio". The run
     folder, ``runs/TASK`` unless named, contains everything, the report included.
     """
+    from contextlib import ExitStack
     from pathlib import Path
 
     from regard.recipe.load import load as load_recipe
     from regard.recipe.load import override
     from regard.report.run import write_report
+    from regard.training.trackers import TrackingWatcher
     from regard.training.train import train as train_run
 
     made = load_recipe(recipe) if isinstance(recipe, Path | str) else recipe
     made = override(made, overrides) if overrides else made
     place = Path(folder) if folder is not None else Path("runs") / made.task
-    run = train_run(made, place, resume=resume, watcher=watcher)
+    with ExitStack() as stack:
+        if report_to:
+            watcher = stack.enter_context(TrackingWatcher(watcher, report_to, place, made))
+        run = train_run(made, place, resume=resume, watcher=watcher)
     write_report(run)
     return run
 

@@ -22,7 +22,7 @@ Misuse = typer.BadParameter.__bases__[0]
 """Typer's own exception for a wrong call; it has changed modules, never its place."""
 
 _TRACEBACK = "--traceback"
-_LISTS = ("--data", "--names", "--seeds")
+_LISTS = ("--data", "--names", "--report-to", "--seeds")
 """Options that take all words up to the next option."""
 
 

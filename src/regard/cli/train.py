@@ -1,5 +1,6 @@
 """``regard train``: from a recipe to a run, or to one run per seed."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,6 +35,14 @@ def train(
             "with a larger training.budget, train it longer.",
         ),
     ] = False,
+    report_to: Annotated[
+        list[str],
+        typer.Option(
+            "--report-to",
+            metavar="NAME",
+            help="Trackers that also receive the curves: tensorboard, wandb, mlflow, trackio.",
+        ),
+    ] = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
     """Train the model a recipe describes, and write a run folder that holds everything.
@@ -42,13 +51,15 @@ def train(
         regard train scenes
         regard train my.toml --run runs/mine --set training.budget=15min --set seed=2
         regard train my.toml --seeds 1 2 3
+        regard train my.toml --report-to tensorboard
         regard train my.toml --run runs/mine --resume
         regard train my.toml --run runs/mine --resume --set training.budget=1h
 
     """
     folder = run or Path("runs") / Path(recipe).stem
+    train_one = partial(_train, recipe, quiet=as_json, report_to=report_to)
     if not seeds:
-        done = _train(recipe, folder, sets, resume=resume, quiet=as_json)
+        done = train_one(folder, sets, resume=resume)
         if as_json:
             print_json(done.summary)
         return
@@ -58,9 +69,8 @@ def train(
         if resume and not sets and (place / "regard.json").is_file():
             runs.append(_load_finished(place))
             continue
-        started = resume and place.exists()
         more = [*sets, f"seed={seed}"]
-        runs.append(_train(recipe, place, more, resume=started, quiet=as_json))
+        runs.append(train_one(place, more, resume=resume and place.exists()))
     from regard.cli.compare import print_comparison
     from regard.inference.comparison import compare
 
@@ -77,7 +87,15 @@ def _load_finished(folder: Path) -> "Run":
     return Run(folder)
 
 
-def _train(recipe: str, folder: Path, sets: list[str], *, resume: bool, quiet: bool) -> "Run":
+def _train(
+    recipe: str,
+    folder: Path,
+    sets: list[str],
+    *,
+    resume: bool,
+    quiet: bool,
+    report_to: list[str],
+) -> "Run":
     import regard
     from regard.cli.progress import TrainingScreen
     from regard.recipe.load import load
@@ -87,7 +105,7 @@ def _train(recipe: str, folder: Path, sets: list[str], *, resume: bool, quiet: b
     with TrainingScreen(quiet=quiet) as screen:
         if saved:
             screen.say(f"the settings are those of {folder}/recipe.toml")
-        run = regard.train(settings, folder, resume=resume, watcher=screen)
+        run = regard.train(settings, folder, resume=resume, report_to=report_to, watcher=screen)
         if not quiet:
             screen.conclude(run)
         return run

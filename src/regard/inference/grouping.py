@@ -84,7 +84,7 @@ def _together(tables: Sequence[Mapping[str, ScoreRow]], name: str) -> list[float
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    flat = dict(_flat(run.recipe.model_dump(mode="json")))
+    flat = run.recipe.flat()
     # Seeds may each begin from a run of their own, numbered as they are.
     if flat["model.start.run"]:
         flat["model.start.run"] = flat["model.start.run"].removesuffix(f"-{run.recipe.seed}")
@@ -92,14 +92,6 @@ def _settings(run: Run) -> dict[str, Any]:
     for part in ("data.train", "data.valid", "data.test", "data.labelled"):
         flat[part] = ["/".join(Path(file).parts[-2:]) for file in flat[part]]
     return {path: value for path, value in flat.items() if path not in NOT_NAMED}
-
-
-def _flat(tables: dict[str, Any], path: str = "") -> list[tuple[str, Any]]:
-    found = []
-    for name, value in tables.items():
-        where = f"{path}{name}"
-        found += _flat(value, f"{where}.") if isinstance(value, dict) else [(where, value)]
-    return found
 
 
 def _names(groups: list[list[Run]]) -> list[str]:

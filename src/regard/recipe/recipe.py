@@ -45,6 +45,10 @@ class Recipe(Settings):
         """What a sampled answer is derived from."""
         return self.seed if self.decoding.seed is None else self.decoding.seed
 
+    def flat(self) -> dict[str, Any]:
+        """Return every setting by its dotted path, as JSON has it."""
+        return _flatten(self.model_dump(mode="json"))
+
     @model_validator(mode="after")
     def _every_setting_has_an_effect(self, info: Any) -> "Recipe":  # noqa: ANN401 - pydantic's
         if not (info.context or {}).get(MAY_BE_IDLE):
@@ -183,3 +187,11 @@ class Recipe(Settings):
                 "Set segments to 2, or to 0 to tell the spans apart by [SEP] alone",
             )
         return self
+
+
+def _flatten(tables: dict[str, Any], path: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in tables.items():
+        where = f"{path}{name}"
+        found |= _flatten(value, f"{where}.") if isinstance(value, dict) else {where: value}
+    return found
