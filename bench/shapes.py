@@ -40,7 +40,7 @@ from regard.decoding.steps import Limits
 from regard.layers.visibility import padding
 from regard.models.build.body import body
 from regard.models.build.writing import token_head, transformer
-from regard.models.parameters import draw_parameters
+from regard.models.parameters import initialise_parameters
 from regard.recipe.model import ModelSettings
 from regard.recipe.training import AdamWSettings, MuonSettings
 from regard.tasks.metrics import translation_metrics
@@ -118,11 +118,11 @@ class Encoder(nn.Module):
         super().__init__()
         self.tokenizer, self.task, self.labels = tokenizer, task, labels
         settings = ModelSettings.model_validate({**COMMON, **SHAPES["encoder"]})
-        self.body = body(settings, tokenizer.size, looks_ahead=True)
+        self.body = body(settings, tokenizer.size, bidirectional=True)
         self.head = token_head(settings, self.body.reading, tokenizer.size)
         outputs = {"classify": len(labels), "summarise": 1}.get(task)
         self.answer_head = nn.Linear(WIDTH, outputs) if outputs else None
-        draw_parameters(self, width=WIDTH, quiet=True)
+        initialise_parameters(self, width=WIDTH, zero_init=True)
 
     def states(self, side):
         return self.body(side.ids, visible=padding(side.lengths, side.ids.shape[1]))

@@ -29,7 +29,7 @@ from regard import __version__
 from regard.device import choose_device
 from regard.errors import RunError, UsageError
 from regard.files import hash_file, write_seal, write_tensors_whole, write_whole
-from regard.models.parameters import parameters_of, put_parameters
+from regard.models.parameters import collect_parameters, load_parameters
 from regard.recipe.decoding_overrides import override_decoding
 from regard.recipe.dump import dump
 from regard.recipe.load import load as load_recipe
@@ -88,7 +88,7 @@ class Run:
     def model(self) -> nn.Module:
         """The trained model, ready to answer."""
         model = self.task.build()
-        put_parameters(model, self.parameters)
+        load_parameters(model, self.parameters)
         return model.to(choose_device(self.recipe.decoding.device)).eval()
 
     @property
@@ -199,12 +199,12 @@ def lock(folder: Path) -> Iterator[None]:
 
 def write_recipe(folder: Path, recipe: Recipe) -> None:
     """Write the recipe with every default."""
-    write_whole(folder / RECIPE, dump(recipe, beside=folder))
+    write_whole(folder / RECIPE, dump(recipe, folder=folder))
 
 
 def write_model(folder: Path, model: nn.Module, tokenizer: Tokenizer) -> None:
     """Write the parameters, and the config that ties them to their tokenizer."""
-    parameters = parameters_of(model)
+    parameters = collect_parameters(model)
     write_tensors_whole(folder / MODEL, parameters)
     config = {
         "model_type": "regard",

@@ -26,7 +26,7 @@ def half_the_flops(products, module, *inputs, **named):
 
 def test_attention_multiplies_as_the_formula_says(products):
     layer = Attention(D, 3).double().eval()
-    layer.weights.register_forward_hook(lambda *_: None)  # heard: the equation is used
+    layer.weights.register_forward_hook(lambda *_: None)  # recorded: the equation is used
     states, visible = torch.randn(1, N, D).double(), torch.ones(1, 1, 1, N, dtype=torch.bool)
     macs = half_the_flops(products, layer, states, visible=visible)
     assert macs == cost("self-attention", Size(N, D, K, R)).macs == 2 * N * N * D + 4 * N * D * D

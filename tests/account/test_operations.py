@@ -98,8 +98,10 @@ REST = [(task, fit_to(task, sets)) for task in OF_TASK if task != "translation" 
 def counted(stage, products):
     """FLOPs forward, of a step without its optimizer, and of the optimizer."""
     task, model, batch = stage.stepper.task, stage.model.double().train(), stage.batch
-    heard = any(isinstance(part, Tap) for part in model.modules())
-    with listen(model) if heard else nullcontext():  # where a tap is heard, the equation is used
+    recorded = any(isinstance(part, Tap) for part in model.modules())
+    with (
+        listen(model) if recorded else nullcontext()
+    ):  # where a tap is recorded, the equation is used
         learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
         model.requires_grad_(False)
         with products() as forward:

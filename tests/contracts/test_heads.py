@@ -26,7 +26,7 @@ def token_head(*, tied=False, only=None, **parts):
     table = Embedding(TOKENS, WIDTH, scaled=False) if tied else None
     head = TokenHead(WIDTH, TOKENS, table=table, **parts)
     if only is not None:
-        head.write_only(only)
+        head.restrict_vocabulary(only)
     return head
 
 

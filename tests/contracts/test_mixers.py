@@ -15,7 +15,7 @@ from regard.layers.attention import (
     Additive,
     Attention,
     Equation,
-    Place,
+    PositionScheme,
     Projections,
     argmax,
     dot,
@@ -57,12 +57,14 @@ MIXERS = {
         c, window=2, equation=Equation(Additive(HEADS, FEATURES), softmax)
     ),
     "biases, normed": lambda c: attention(c, projections=Projections(biases=True, normed=True)),
-    "rotary": lambda c: attention(c, place=Place(turn=Rotary(FEATURES))),
-    "relative table": lambda c: attention(c, place=Place(bias=RelativeTable(HEADS, POSITIONS))),
-    "relative buckets": lambda c: attention(
-        c, place=Place(bias=RelativeBuckets(HEADS, buckets=4, farthest=5, causal=c))
+    "rotary": lambda c: attention(c, place=PositionScheme(rotary=Rotary(FEATURES))),
+    "relative table": lambda c: attention(
+        c, place=PositionScheme(bias=RelativeTable(HEADS, POSITIONS))
     ),
-    "alibi": lambda c: attention(c, place=Place(bias=Alibi(HEADS, causal=c))),
+    "relative buckets": lambda c: attention(
+        c, place=PositionScheme(bias=RelativeBuckets(HEADS, buckets=4, farthest=5, causal=c))
+    ),
+    "alibi": lambda c: attention(c, place=PositionScheme(bias=Alibi(HEADS, causal=c))),
     "gru": lambda c: Recurrent(WIDTH, cell="gru", causal=c),
     "lstm": lambda c: Recurrent(WIDTH, cell="lstm", causal=c),
     "convolution": lambda c: Convolution(WIDTH, kernel=3, causal=c),
@@ -153,7 +155,7 @@ def test_memory_goes_on_with_the_rows_it_was_told_to_keep(name):
 
 @every_mixer
 @symmetric
-@pytest.mark.parametrize("listening", [False, True], ids=["unheard", "heard"])
+@pytest.mark.parametrize("listening", [False, True], ids=["unheard", "recorded"])
 def test_a_row_that_may_see_nothing_makes_no_nan_there_or_back(name, is_causal, listening):
     mixer, states = build(name, is_causal)
     states.requires_grad_()

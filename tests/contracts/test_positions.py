@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.layers.attention import Attention, Place
+from regard.layers.attention import Attention, PositionScheme
 from regard.layers.distance import Alibi, RelativeBuckets, RelativeTable
 from regard.layers.position import Added, Concatenated, Learned, Rotary, Sinusoidal
 from regard.layers.visibility import causal
@@ -30,8 +30,8 @@ ON_SCORES = {
     "alibi, causal": lambda: Alibi(HEADS, causal=True),
 }
 INSIDE = {
-    **{name: (lambda make=make: Place(bias=make())) for name, make in ON_SCORES.items()},
-    "rotary": lambda: Place(turn=Rotary(FEATURES)),
+    **{name: (lambda make=make: PositionScheme(bias=make())) for name, make in ON_SCORES.items()},
+    "rotary": lambda: PositionScheme(rotary=Rotary(FEATURES)),
 }
 
 on_states = pytest.mark.parametrize("make", ON_STATES.values(), ids=ON_STATES)

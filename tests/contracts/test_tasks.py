@@ -22,7 +22,7 @@ from regard.account.plan import ledger_of
 from regard.data.batch import Batch, Padded
 from regard.errors import UsageError
 from regard.ledger.entry import Seq
-from regard.models.parameters import parameters_of, put_parameters
+from regard.models.parameters import collect_parameters, load_parameters
 from regard.recipe.load import load
 from regard.run import CHECKPOINTS, Run
 from regard.tasks.kinds import KINDS, make_task, task_class
@@ -245,10 +245,10 @@ def test_a_loss_is_the_sum_of_what_its_parts_lose_whatever_the_padding(kind, sta
 @every_task
 def test_steps_learn(kind, stage):
     _, stepper, state = stage(kind, "training.optimizer.rate=0.01")
-    before = {name: tensor.clone() for name, tensor in parameters_of(state.model).items()}
+    before = {name: tensor.clone() for name, tensor in collect_parameters(state.model).items()}
     for step in range(3):
         assert stepper.take(state, step).finite
-    after = parameters_of(state.model)
+    after = collect_parameters(state.model)
     assert any(not torch.equal(after[name], before[name]) for name in before)
 
 
@@ -379,7 +379,7 @@ def test_what_was_saved_answers_the_same(kind, answering):
     other.load_baseline(task.fit_baseline(prepared.source))
     torch.manual_seed(17)
     fresh = other.build()
-    put_parameters(fresh, parameters_of(model))
+    load_parameters(fresh, collect_parameters(model))
     assert other.answer(fresh, texts, truncate=True) == task.answer(model, texts, truncate=True)
     found, wanted = (
         learned.measure(of, examples, quick=False).as_json()

@@ -78,7 +78,7 @@ def test_listening_changes_no_answer_and_leaves_nothing_behind(explained):
         trace_all(run, TEXT)
         after = run.task.states(run.model, batch)
     torch.testing.assert_close(before, after, rtol=0, atol=0)
-    assert not any(part.heard for part in run.model.modules() if isinstance(part, Tap))
+    assert not any(part.has_listener for part in run.model.modules() if isinstance(part, Tap))
     assert not any(part._forward_pre_hooks for part in run.model.modules())
 
 

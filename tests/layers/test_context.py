@@ -35,7 +35,7 @@ def test_it_is_the_papers_equation(pool):
             other = 1 - share
         u = torch.tanh(share * (h @ w.T) + other * (wc @ c) + b)
         a = (u @ pool.queries[0]).softmax(0)
-        mixed, weights = pool.look(states, visible=VISIBLE, context=context)
+        mixed, weights = pool.attend(states, visible=VISIBLE, context=context)
         assert_close(weights[row, 0, 0, :n], a)
         assert_close(mixed[row, 0, 0], a @ h)
         assert weights[row, 0, 0, n:].eq(0).all()
@@ -43,8 +43,8 @@ def test_it_is_the_papers_equation(pool):
 
 def test_the_context_moves_the_look(pool):
     states, context = given()
-    first = pool.look(states, visible=VISIBLE, context=context).weights
-    second = pool.look(states, visible=VISIBLE, context=-context).weights
+    first = pool.attend(states, visible=VISIBLE, context=context).weights
+    second = pool.attend(states, visible=VISIBLE, context=-context).weights
     assert (first - second).abs().max() > 1e-3
 
 
@@ -54,5 +54,5 @@ def test_without_context_and_gate_it_is_hans_attention():
     han.to_key.load_state_dict(pool.to_key.state_dict())
     han.queries.data.copy_(pool.queries)
     states = given()[0].float()
-    found = pool.look(states, visible=VISIBLE, context=torch.zeros(BATCH, WIDTH))
+    found = pool.attend(states, visible=VISIBLE, context=torch.zeros(BATCH, WIDTH))
     assert_close(found.mixed[:, 0], han(states, visible=VISIBLE))

@@ -17,7 +17,7 @@ def heard_from(kernel, dilation, causal, position=5):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "dilation", "causal", "heard"),
+    ("kernel", "dilation", "causal", "recorded"),
     [
         (3, 1, True, [-2, -1, 0]),
         (3, 1, False, [-1, 0, 1]),
@@ -28,8 +28,8 @@ def heard_from(kernel, dilation, causal, position=5):
         (1, 1, True, [0]),
     ],
 )
-def test_a_position_hears_from_kernel_neighbours_dilation_apart(kernel, dilation, causal, heard):
-    assert heard_from(kernel, dilation, causal) == heard
+def test_a_position_hears_from_kernel_neighbours_dilation_apart(kernel, dilation, causal, recorded):
+    assert heard_from(kernel, dilation, causal) == recorded
 
 
 def test_memory_holds_no_more_than_the_reach():
@@ -40,5 +40,5 @@ def test_memory_holds_no_more_than_the_reach():
 
 def test_a_mixer_that_sees_both_sides_has_no_memory():
     mixer = Convolution(WIDTH, kernel=3, causal=False)
-    with pytest.raises(ValueError, match="only a causal mixer"):
+    with pytest.raises(ValueError, match="Only a causal mixer"):
         mixer(torch.randn(2, POSITIONS, WIDTH), visible=EVERYTHING, memory=Memory())

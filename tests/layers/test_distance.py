@@ -24,7 +24,7 @@ def test_a_full_table_is_read_by_how_far_ahead_the_key_stands():
 
 def test_a_full_table_refuses_what_is_too_long():
     table = RelativeTable(heads=2, positions=5)
-    with pytest.raises(ValueError, match="Got 6 positions, table of 5"):
+    with pytest.raises(ValueError, match="Got 6, table of 5"):
         table(1, 6)
 
 

@@ -2,7 +2,7 @@ import torch
 from torch.testing import assert_close
 
 from regard.layers.dropout import keyed
-from regard.layers.embedding import Embedding, Joins, Ngrams
+from regard.layers.embedding import Embedding, Extras, Ngrams
 from regard.layers.memory import Memory
 from regard.layers.position import Added, Concatenated, Sinusoidal
 
@@ -62,12 +62,12 @@ def test_entering_states_are_thinned_while_training_only():
     assert_close(layer.eval()(IDS), layer.table[IDS])
 
 
-# ── runs of tokens, segments, a norm, places named one by one ────────────────────────────────────
+# ── n-grams, segments, norm, explicit positions ─────────────────────────────────────────────────
 
 END = 1
 
 
-def runs(longest=3, rows=101):
+def make_ngrams(longest=3, rows=101):
     torch.manual_seed(0)
     ngrams = Ngrams(longest, rows=rows, width=WIDTH, boundary=END)
     for table in ngrams.tables:
@@ -75,51 +75,51 @@ def runs(longest=3, rows=101):
     return ngrams
 
 
-def test_a_run_ends_where_it_stands_and_knows_nothing_of_what_follows():
-    ngrams = runs()
+def test_an_ngram_does_not_depend_on_later_tokens():
+    ngrams = make_ngrams()
     one, other = torch.tensor([[5, 7, 2, 9]]), torch.tensor([[5, 7, 2, 11]])
     assert_close(ngrams(one)[:, :3], ngrams(other)[:, :3])
     assert (ngrams(one)[:, 3] != ngrams(other)[:, 3]).any()
 
 
-def test_a_run_reaches_back_as_far_as_it_is_long():
-    ngrams = runs(longest=3)
+def test_an_ngram_depends_on_as_many_tokens_as_it_is_long():
+    ngrams = make_ngrams(longest=3)
     ids = torch.tensor([[5, 7, 2, 9]])
     far, near = torch.tensor([[6, 7, 2, 9]]), torch.tensor([[5, 8, 2, 9]])
     assert_close(ngrams(ids)[:, 3], ngrams(far)[:, 3])
     assert (ngrams(ids)[:, 3] != ngrams(near)[:, 3]).any()
 
 
-def test_equal_runs_have_equal_vectors_and_order_counts():
-    ngrams = runs(longest=2)
+def test_equal_ngrams_have_equal_vectors_and_order_matters():
+    ngrams = make_ngrams(longest=2)
     found = ngrams(torch.tensor([[4, 5, 4, 5, 4]]))[0]
     assert_close(found[1], found[3])
     assert_close(found[2], found[4])
     assert (found[1] != found[2]).any()
 
 
-def test_no_run_reaches_across_the_end_of_a_document():
-    ngrams = runs(longest=4)
+def test_no_ngram_crosses_a_document_boundary():
+    ngrams = make_ngrams(longest=4)
     one, other = torch.tensor([[5, END, 7, 9]]), torch.tensor([[8, END, 7, 9]])
     assert_close(ngrams(one)[:, 1:], ngrams(other)[:, 1:])
 
 
-def test_runs_one_token_at_a_time_equal_all_at_once():
-    ngrams, ids = runs(longest=3), torch.tensor([[5, 7, 2, 9, 9], [3, 3, 1, 4, 8]])
+def test_ngrams_token_by_token_equal_all_at_once():
+    ngrams, ids = make_ngrams(longest=3), torch.tensor([[5, 7, 2, 9, 9], [3, 3, 1, 4, 8]])
     memory = Memory()
     steps = [ngrams(ids[:, t : t + 1], memory=memory) for t in range(5)]
     assert_close(torch.cat(steps, dim=1), ngrams(ids))
 
 
-def test_runs_scatter_evenly_over_the_rows():
+def test_ngram_hashes_are_spread_evenly_over_the_rows():
     ngrams = Ngrams(2, rows=97, width=WIDTH, boundary=END)
     pairs = torch.cartesian_prod(torch.arange(2, 62), torch.arange(2, 62))
-    rows = ngrams.runs(pairs, 1)[0] % 97
+    rows = ngrams.hashes(pairs, 1)[0] % 97
     counts = torch.bincount(rows[:, 0], minlength=97)
     assert counts.min() > 0.3 * 3600 / 97 and counts.max() < 2 * 3600 / 97
 
 
-def test_runs_are_left_out_whole_while_training_only():
+def test_ngrams_are_dropped_as_a_whole_while_training_only():
     torch.manual_seed(0)
     ngrams = Ngrams(2, rows=101, width=WIDTH, boundary=END, dropout=0.5)
     torch.nn.init.normal_(ngrams.tables[0])
@@ -132,20 +132,20 @@ def test_runs_are_left_out_whole_while_training_only():
     assert 0.2 < gone.double().mean() < 0.8
 
 
-def test_runs_begin_at_nothing_and_learn():
+def test_ngrams_are_initialised_to_zero_and_get_gradients():
     layer = Embedding(
-        TOKENS, WIDTH, scaled=False, joins=Joins(Ngrams(2, rows=11, width=WIDTH, boundary=END))
+        TOKENS, WIDTH, scaled=False, extras=Extras(Ngrams(2, rows=11, width=WIDTH, boundary=END))
     )
     assert_close(layer(IDS), layer.table[IDS])
     layer(IDS).square().sum().backward()
     assert layer.ngrams.tables[0].grad.abs().sum() > 0
 
 
-def test_a_segment_joins_the_token_and_the_sum_is_normed_as_in_bert():
+def test_a_segment_is_added_and_the_sum_is_normalised_as_in_bert():
     norm = torch.nn.LayerNorm(WIDTH)
     waves = Sinusoidal(WIDTH)
     layer = Embedding(
-        TOKENS, WIDTH, scaled=False, place=Added(waves), joins=Joins(segments=2, norm=norm)
+        TOKENS, WIDTH, scaled=False, place=Added(waves), extras=Extras(segments=2, norm=norm)
     )
     kinds = torch.tensor([[0, 0, 1], [0, 1, 1]])
     expected = norm(layer.table[IDS] + layer.segments[kinds] + waves(3))
@@ -153,7 +153,7 @@ def test_a_segment_joins_the_token_and_the_sum_is_normed_as_in_bert():
     assert_close(layer(IDS), norm(layer.table[IDS] + layer.segments[0] + waves(3)))
 
 
-def test_places_can_be_named_one_by_one():
+def test_positions_can_be_given_explicitly():
     layer = Embedding(TOKENS, WIDTH, scaled=False, place=Added(Sinusoidal(WIDTH)))
     whole = layer(torch.tensor([[3, 5, 3, 7, 9]]))
     kept = torch.tensor([[0, 3, 4]])

@@ -83,9 +83,9 @@ def test_a_row_that_may_see_nothing_pools_to_zero_and_learns_no_nan(pool):
 
 def test_the_tap_of_a_pool_hears_where_it_looked():
     pool = AttentionPool(WIDTH, HOPS, features=FEATURES)
-    with listen(pool) as heard:
+    with listen(pool) as recorded:
         pool(states(), visible=VISIBLE)
-    (weights,) = heard["weights"]
+    (weights,) = recorded["weights"]
     assert weights.shape == (BATCH, 1, HOPS, POSITIONS)
     assert_close(weights.sum(-1), torch.ones(BATCH, 1, HOPS))
 

@@ -85,7 +85,7 @@ def test_an_odd_width_has_no_pairs_and_is_refused(make):
 def test_a_learned_table_gives_its_rows_and_refuses_what_is_too_long():
     table = Learned(11, WIDTH)
     assert_close(table(3, start=8), table.table[8:])
-    with pytest.raises(ValueError, match="Got 12 positions, table of 11"):
+    with pytest.raises(ValueError, match="Got 12, table of 11"):
         table(3, start=9)
 
 

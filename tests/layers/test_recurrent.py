@@ -37,7 +37,7 @@ def test_an_odd_width_cannot_be_shared_by_two_directions():
 
 def test_a_mixer_that_reads_both_ways_has_no_memory():
     visible = torch.ones(1, 1, 1, POSITIONS, dtype=torch.bool)
-    with pytest.raises(ValueError, match="only a causal mixer"):
+    with pytest.raises(ValueError, match="Only a causal mixer"):
         Recurrent(WIDTH, causal=False)(states(), visible=visible, memory=Memory())
 
 

@@ -23,27 +23,27 @@ def test_a_tap_gives_back_the_very_tensor_it_was_given():
 
 def test_a_tap_knows_whether_anyone_listens():
     model = Two()
-    assert not model.first.heard
+    assert not model.first.has_listener
     with listen(model, "first"):
-        assert model.first.heard and not model.part[0].heard
-    assert not model.first.heard
+        assert model.first.has_listener and not model.part[0].has_listener
+    assert not model.first.has_listener
 
 
 def test_every_call_is_recorded_under_the_qualified_name():
     model = Two()
-    with listen(model) as heard:
+    with listen(model) as recorded:
         model(torch.tensor(1.0))
         model(torch.tensor(5.0))
-    assert heard == {"first": [1.0, 5.0], "part.0": [2.0, 6.0]}
+    assert recorded == {"first": [1.0, 5.0], "part.0": [2.0, 6.0]}
     model(torch.tensor(9.0))
-    assert len(heard["first"]) == 2
+    assert len(recorded["first"]) == 2
 
 
 def test_a_name_chooses_the_taps_that_end_with_it():
-    with listen(Two(), "0") as heard:
-        assert list(heard) == ["part.0"]
+    with listen(Two(), "0") as recorded:
+        assert list(recorded) == ["part.0"]
     with (
-        pytest.raises(ValueError, match=r"Got art\.0; the taps here are first, part\.0"),
+        pytest.raises(ValueError, match=r"Got art\.0; the taps of this model are first, part\.0"),
         listen(Two(), "art.0"),
     ):
         pass
@@ -53,15 +53,15 @@ def test_nobody_listens_after_an_error():
     model = Two()
     with pytest.raises(RuntimeError), listen(model):
         raise RuntimeError
-    assert not model.first.heard
+    assert not model.first.has_listener
 
 
 def test_what_is_heard_can_still_be_learned_from():
     tensor = torch.tensor(2.0, requires_grad=True)
-    with listen(Two()) as heard:
+    with listen(Two()) as recorded:
         pass
     model = Two()
-    with listen(model) as heard:
+    with listen(model) as recorded:
         model(tensor * 3)
-    heard["part.0"][0].backward()
+    recorded["part.0"][0].backward()
     assert tensor.grad == 3.0

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.models.adversarial import entering, pushed, pushes
+from regard.models.adversarial import compute_perturbations, perturb_embeddings, record_embeddings
 from regard.models.build.labels import classifier
 from regard.recipe.load import make
 
@@ -45,16 +45,16 @@ def lost(model):
 
 
 def lost_when_pushed(model, by):
-    with pushed(model, by):
+    with perturb_embeddings(model, by):
         return lost(model).sum()
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_nothing_of_that_length_loses_more(shape):
     model, share = model_of(shape), 1e-5
-    with entering(model) as entered:
+    with record_embeddings(model) as entered:
         before = lost(model)
-    by = pushes(before.sum(), entered, share=share)
+    by = compute_perturbations(before.sum(), entered, share=share)
     gained = lost_when_pushed(model, by) - before.sum()
     assert gained > 0
     for _ in range(7):
@@ -69,9 +69,9 @@ def test_nothing_of_that_length_loses_more(shape):
 
 def test_a_text_is_pushed_by_a_share_of_its_states_and_padding_is_not():
     model = model_of("whole")
-    with entering(model) as entered:
+    with record_embeddings(model) as entered:
         before = lost(model)
-    (states,), (push,) = entered, pushes(before.sum(), entered, share=SHARE)
+    (states,), (push,) = entered, compute_perturbations(before.sum(), entered, share=SHARE)
     for row, length in enumerate(LENGTHS.tolist()):
         assert push[row, length:].abs().sum() == 0
         assert_close(push[row].norm(), SHARE * states[row, :length].norm())
@@ -79,10 +79,10 @@ def test_a_text_is_pushed_by_a_share_of_its_states_and_padding_is_not():
 
 def test_sentences_read_in_groups_are_pushed_group_by_group():
     model = model_of("sentences")
-    with entering(model) as entered:
+    with record_embeddings(model) as entered:
         before = lost(model)
     assert len(entered) > 1
-    by = pushes(before.sum(), entered, share=SHARE)
+    by = compute_perturbations(before.sum(), entered, share=SHARE)
     assert [push.shape for push in by] == [states.shape for states in entered]
     assert lost_when_pushed(model, by) > before.sum()
 
@@ -90,17 +90,20 @@ def test_sentences_read_in_groups_are_pushed_group_by_group():
 def test_a_frozen_table_is_no_hindrance():
     model = model_of("whole")
     model.body.requires_grad_(False)
-    with entering(model) as entered:
+    with record_embeddings(model) as entered:
         before = lost(model)
-    assert lost_when_pushed(model, pushes(before.sum(), entered, share=SHARE)) > before.sum()
+    assert (
+        lost_when_pushed(model, compute_perturbations(before.sum(), entered, share=SHARE))
+        > before.sum()
+    )
 
 
 def test_nothing_stays_behind():
     model = model_of("whole")
     before = lost(model)
-    with entering(model) as entered:
+    with record_embeddings(model) as entered:
         watched = lost(model)
-    by = pushes(watched.sum(), entered, share=SHARE)
-    with pytest.raises(ValueError), pushed(model, by):
+    by = compute_perturbations(watched.sum(), entered, share=SHARE)
+    with pytest.raises(ValueError), perturb_embeddings(model, by):
         raise ValueError
     assert_close(lost(model), before, rtol=0, atol=0)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from regard.models.bert import view
+from regard.models.bert import attention_mask
 from regard.models.build.pretraining import bert, pretraining_model
 from regard.recipe.load import make
 
@@ -66,7 +66,9 @@ def tiny(objective="masked", **pretraining):
 def test_rows_read_forward_only_do_not_feel_the_future_and_the_others_do():
     model, positions = tiny("hybrid"), 7
     ids = torch.arange(14).view(2, 7) + 8
-    visible = view(torch.tensor([7, 7]), positions, forward_only=torch.tensor([True, False]))
+    visible = attention_mask(
+        torch.tensor([7, 7]), positions, forward_only=torch.tensor([True, False])
+    )
     entered = {}
     stack = model.body.stack
 
@@ -87,8 +89,8 @@ def test_padding_changes_nothing():
     model = tiny()
     ids = torch.randint(8, 31, (1, 9))
     padded = torch.cat([ids, torch.zeros(1, 4, dtype=torch.long)], dim=1)
-    alone = model(ids, visible=view(torch.tensor([9]), 9))
-    beside = model(padded, visible=view(torch.tensor([9]), 13))
+    alone = model(ids, visible=attention_mask(torch.tensor([9]), 9))
+    beside = model(padded, visible=attention_mask(torch.tensor([9]), 13))
     torch.testing.assert_close(beside[:, :9], alone)
 
 

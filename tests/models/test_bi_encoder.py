@@ -7,10 +7,10 @@ import torch
 from regard.layers.weighted_mean import WeightedMean
 from regard.models.build.retrieval import bi_encoder
 from regard.models.topics import (
-    rarity,
-    start_from_topics,
-    topic_vectors,
-    weigh_by_rarity,
+    compute_lsa_vectors,
+    initialise_from_lsa,
+    initialise_idf_weights,
+    inverse_document_frequency,
 )
 from regard.recipe.model import (
     AttentionSettings,
@@ -81,9 +81,11 @@ def counted(documents):
 
 def test_rare_tokens_count_for_more_and_unseen_ones_for_little():
     postings, _ = counted([[8, 9], [8, 10], [8, 8, 11]])
-    assert rarity(postings, shape=(3, TOKENS))[8:10].tolist() == pytest.approx([0.05, np.log(3)])
+    assert inverse_document_frequency(postings, shape=(3, TOKENS))[8:10].tolist() == pytest.approx(
+        [0.05, np.log(3)]
+    )
     model = bi_encoder(settings(), TOKENS, RetrievalSettings(term_weights="learned"))
-    weigh_by_rarity(model, postings, shape=(3, TOKENS))
+    initialise_idf_weights(model, postings, shape=(3, TOKENS))
     weights = model.pool.importance.exp().tolist()
     assert weights[9] == pytest.approx(np.log(3)) and weights[30] == pytest.approx(0.05)
     fixed = bi_encoder(settings(), TOKENS, RetrievalSettings(term_weights="idf"))
@@ -95,11 +97,11 @@ def test_tokens_of_the_same_documents_begin_near_each_other():
     rng = np.random.default_rng(3)
     documents = [rng.choice([8, 9, 10] if n % 2 else [11, 12, 13], 7) for n in range(23)]
     postings, counts = counted(documents)
-    vectors = topic_vectors(postings, counts, shape=(23, TOKENS), width=12)
+    vectors = compute_lsa_vectors(postings, counts, shape=(23, TOKENS), width=12)
     assert vectors.shape == (TOKENS, 12) and not vectors[14:].any()
     model = bi_encoder(settings(), TOKENS, RetrievalSettings())
     before = model.body.reading.table[20].clone()
-    start_from_topics(model, vectors)
+    initialise_from_lsa(model, vectors)
     table = torch.nn.functional.normalize(model.body.reading.table, dim=1)
     alike = table @ table.T
     assert alike[8, 9] > 0.5 > alike[8, 12] and torch.equal(before, model.body.reading.table[20])
@@ -114,11 +116,11 @@ def test_a_body_that_adds_nothing_begins_as_that_analysis():
     retrieval = RetrievalSettings(term_weights="learned", start="topics")
     own = settings(position=NoPositionSettings(kind="none"), norm="rms")
     model = bi_encoder(own, TOKENS, retrieval).eval()
-    weigh_by_rarity(model, postings, shape=(29, TOKENS))
-    vectors = topic_vectors(postings, counts, shape=(29, TOKENS), width=12)
-    start_from_topics(model, vectors)
+    initialise_idf_weights(model, postings, shape=(29, TOKENS))
+    vectors = compute_lsa_vectors(postings, counts, shape=(29, TOKENS), width=12)
+    initialise_from_lsa(model, vectors)
     ids = torch.from_numpy(np.stack(documents))
-    idf = rarity(postings, shape=(29, TOKENS))
+    idf = inverse_document_frequency(postings, shape=(29, TOKENS))
     expected = torch.nn.functional.normalize((idf[ids][..., None] * vectors[ids]).sum(1), dim=1)
     found = model(ids, lengths=torch.full((29,), 13))
     assert torch.allclose(found, expected, atol=1e-3)

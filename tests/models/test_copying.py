@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from regard.layers.tap import listen
 from regard.models.build.writing import transformer
-from regard.models.copying import Copying, Pointed, likelihood, looked_again, mixture
+from regard.models.copying import Copying, PointerOutput, coverage_loss, likelihood, mixture
 from regard.recipe.model import ModelSettings
 
 TOKENS = 23
@@ -24,8 +24,10 @@ def model(**settings):
 
 
 def at_once(made):
-    passed = made.passed(SOURCE, TARGET, source_lengths=LENGTHS, target_lengths=TARGET_LENGTHS)
-    pointed = made.pointed(passed)
+    passed = made.compute_states(
+        SOURCE, TARGET, source_lengths=LENGTHS, target_lengths=TARGET_LENGTHS
+    )
+    pointed = made.point(passed)
     return pointed, mixture(pointed, made.head(passed.states), source=SOURCE)
 
 
@@ -45,7 +47,9 @@ def by_hand(pointed, logits, source):
 
 def test_the_mixture_is_the_equation_and_sums_to_one():
     made = model()
-    passed = made.passed(SOURCE, TARGET, source_lengths=LENGTHS, target_lengths=TARGET_LENGTHS)
+    passed = made.compute_states(
+        SOURCE, TARGET, source_lengths=LENGTHS, target_lengths=TARGET_LENGTHS
+    )
     pointed, found = at_once(made)
     assert_close(found, by_hand(pointed, made.head(passed.states), SOURCE))
     assert_close(found.exp().sum(dim=-1), torch.ones(3, 4).double())
@@ -55,7 +59,9 @@ def test_the_mixture_is_the_equation_and_sums_to_one():
 
 def test_the_likelihood_of_a_token_is_that_of_the_mixture():
     made = model()
-    passed = made.passed(SOURCE, TARGET, source_lengths=LENGTHS, target_lengths=TARGET_LENGTHS)
+    passed = made.compute_states(
+        SOURCE, TARGET, source_lengths=LENGTHS, target_lengths=TARGET_LENGTHS
+    )
     pointed, log_p = at_once(made)
     chosen = torch.tensor([[9, 4, 22, 3], [5, 3, 1, 13], [19, 7, 3, 21]])
     written = made.head(passed.states).log_softmax(dim=-1).gather(-1, chosen[..., None])[..., 0]
@@ -65,7 +71,7 @@ def test_the_likelihood_of_a_token_is_that_of_the_mixture():
 
 def test_what_cannot_be_written_can_still_be_copied_and_has_a_gradient():
     made = model()
-    made.head.write_only(torch.tensor([3, 6, 7]))
+    made.head.restrict_vocabulary(torch.tensor([3, 6, 7]))
     _, log_p = at_once(made)
     assert torch.isfinite(log_p[0, :, [4, 9, 11]]).all()
     assert (log_p[0, :, [5, 8, 12]] == -torch.inf).all()
@@ -73,7 +79,7 @@ def test_what_cannot_be_written_can_still_be_copied_and_has_a_gradient():
     writes = torch.tensor([[0.7]], dtype=torch.float64, requires_grad=True)
     matches = torch.tensor([[[True, False, False]]])  # pointed at with weight zero
     unwritable = torch.tensor([[-torch.inf]], dtype=torch.float64)
-    likelihood(Pointed(weights, writes), unwritable, matches=matches).sum().backward()
+    likelihood(PointerOutput(weights, writes), unwritable, matches=matches).sum().backward()
     assert torch.isfinite(weights.grad).all() and torch.isfinite(writes.grad).all()
 
 
@@ -85,8 +91,8 @@ def test_gradients_agree_with_differences():
     matches = torch.rand(2, 3, 5) < 0.4
 
     def lost(scores, writes, written):
-        pointed = Pointed(scores.softmax(dim=-1), writes)
-        again = looked_again(pointed.weights, torch.ones(2, 3, dtype=torch.bool))
+        pointed = PointerOutput(scores.softmax(dim=-1), writes)
+        again = coverage_loss(pointed.weights, torch.ones(2, 3, dtype=torch.bool))
         return likelihood(pointed, written, matches=matches).sum() + again
 
     assert torch.autograd.gradcheck(lost, (scores, writes, written))
@@ -130,19 +136,19 @@ def test_looking_again_is_counted_by_the_equation():
     weights = torch.tensor([[[0.5, 0.5, 0.0], [0.2, 0.0, 0.8], [0.1, 0.9, 0.0]]]).double()
     counted = torch.tensor([[True, True, True]])
     # min with nothing; min([.2, 0, .8], [.5, .5, 0]); min([.1, .9, 0], [.7, .5, .8])
-    assert_close(looked_again(weights, counted), torch.tensor(0.2 + 0.6).double())
+    assert_close(coverage_loss(weights, counted), torch.tensor(0.2 + 0.6).double())
     counted[0, 2] = False
-    assert_close(looked_again(weights, counted), torch.tensor(0.2).double())
+    assert_close(coverage_loss(weights, counted), torch.tensor(0.2).double())
 
 
 def test_a_pointer_is_a_tap_and_costs_what_it_says():
     made, plain = model(), model(copying=False)
     counts = [sum(p.numel() for p in each.parameters()) for each in (made, plain)]
     assert counts[0] - counts[1] == 3 * 20 * 20 + 2 * 20 + 1
-    with listen(made, "copying.weights", "copying.gate") as heard:
+    with listen(made, "copying.weights", "copying.gate") as recorded:
         pointed, _ = at_once(made)
-    assert_close(heard["copying.weights"][0], pointed.weights)
-    assert_close(heard["copying.gate"][0], pointed.writes)
+    assert_close(recorded["copying.weights"][0], pointed.weights)
+    assert_close(recorded["copying.gate"][0], pointed.writes)
 
 
 def test_a_gate_may_choose_either_way():
@@ -165,9 +171,9 @@ def test_a_gate_may_choose_either_way():
 def test_a_pointer_begins_by_going_on_with_what_was_written_last():
     made = model(zero_init=True, width=64, position={"kind": "none"})
     source, target = torch.tensor([[4, 9, 7, 11, 3]]), torch.tensor([[2, 9, 11]])
-    passed = made.passed(
+    passed = made.compute_states(
         source, target, source_lengths=torch.tensor([5]), target_lengths=torch.tensor([3])
     )
-    weights = made.pointed(passed).weights[0]
+    weights = made.point(passed).weights[0]
     assert weights[1].argmax() == 2 and weights[1].max() > 0.8  # 7 follows 9
     assert weights[2].argmax() == 4 and weights[2].max() > 0.8  # 3 follows 11

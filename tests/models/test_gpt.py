@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from regard.models.build.labels import classifier
 from regard.models.build.writing import language_model
-from regard.models.gpt import apart, remembered
+from regard.models.gpt import count_context, document_mask
 from regard.recipe.load import load, make
 
 TOKENS, END = 23, 3
@@ -70,13 +70,14 @@ def test_rows_can_be_reordered_repeated_and_dropped(model):
 
 @pytest.mark.parametrize(("length", "kept"), [(1, 1), (5, 5), (6, 2), (7, 3), (9, 5), (10, 2)])
 def test_half_is_remembered_whenever_the_window_is_full(length, kept):
-    assert remembered(length, 5) == kept
+    assert count_context(length, 5) == kept
 
 
 def test_documents_apart_begin_with_their_own_boundary():
     ids = torch.tensor([[7, 7, END, 7, END]])
     drawn = [
-        "".join("■" if seen else "·" for seen in row) for row in apart(ids, END)[0, 0].tolist()
+        "".join("■" if seen else "·" for seen in row)
+        for row in document_mask(ids, END)[0, 0].tolist()
     ]
     assert drawn == ["■■···", "■■···", "··■■·", "··■■·", "····■"]
 

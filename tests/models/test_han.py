@@ -4,11 +4,11 @@ from torch.testing import assert_close
 
 from regard.layers.tap import listen
 from regard.models.build.labels import classifier
-from regard.models.han import Marks, unfold
+from regard.models.han import Separators, unfold
 from regard.recipe.load import make
 
 TOKENS, LABELS, CLS, SEP = 23, 3, 4, 5
-MARKS = Marks(CLS, SEP)
+SEPARATORS = Separators(CLS, SEP)
 DOCUMENTS = [
     [[7, 8, 9], [10], [11, 12, 13, 14, 15], [16, 17]],
     [[18, 19]],
@@ -88,7 +88,7 @@ def test_the_papers_size_has_the_papers_parameters():
 
 
 def test_rows_are_unfolded_into_sentences():
-    found = unfold(*rows(DOCUMENTS), marks=MARKS)
+    found = unfold(*rows(DOCUMENTS), separators=SEPARATORS)
     sentences = [s for document in DOCUMENTS for s in document]
     assert [r[:n] for r, n in zip(found.ids.tolist(), found.lengths.tolist(), strict=True)] == (
         sentences
@@ -100,7 +100,7 @@ def test_rows_are_unfolded_into_sentences():
 
 def test_a_sentence_without_words_is_none():
     ids = torch.tensor([[CLS, SEP, 7, SEP, SEP, 8, 9, SEP, 0], [CLS, SEP, 0, 0, 0, 0, 0, 0, 0]])
-    found = unfold(ids, torch.tensor([8, 2]), marks=MARKS)
+    found = unfold(ids, torch.tensor([8, 2]), separators=SEPARATORS)
     assert found.ids.tolist() == [[7, 0], [8, 9]]
     assert found.counts.tolist() == [2, 0]
 
@@ -130,7 +130,7 @@ def felt(model):
     sentence has two words or more, or there would be nothing for a context to decide.
     """
     document = [[7, 8, 9], [10, 18], [11, 12, 13, 14, 15], [16, 17]]
-    unfolded = unfold(*rows([document]), marks=MARKS)
+    unfolded = unfold(*rows([document]), separators=SEPARATORS)
     vectors, table = model.vectors(unfolded), model.body.reading.table
     found = torch.zeros(4, 4, dtype=torch.bool)
     for i in range(4):
@@ -189,10 +189,10 @@ def test_it_is_the_papers_equations_sentence_by_sentence(gather):
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_what_it_looked_at_can_be_heard_in_the_order_of_the_text(context):
     model = han(context=context)
-    with listen(model, "word_weights", "head.pool.weights") as heard:
+    with listen(model, "word_weights", "head.pool.weights") as recorded:
         logits(model, DOCUMENTS)
     lengths = [len(s) for document in DOCUMENTS for s in document]
-    (words,), (sentences,) = heard["word_weights"], heard["head.pool.weights"]
+    (words,), (sentences,) = recorded["word_weights"], recorded["head.pool.weights"]
     for row, n in zip(words, lengths, strict=True):
         assert row[:n].sum().item() == pytest.approx(1) and row[n:].eq(0).all()
     assert_close(sentences.sum(-1), torch.ones(3, 1, 1, dtype=torch.float64))

@@ -9,7 +9,7 @@ from regard.layers.pooling import Mean
 from regard.models.build.writing import transformer
 from regard.models.heads import LabelHead, TokenHead, Transform
 from regard.models.lexical_start import start_from_lexicon
-from regard.models.parameters import parameters_of, put_parameters
+from regard.models.parameters import collect_parameters, load_parameters
 from regard.recipe.model import ModelSettings
 from regard.tasks.losses import consistency, cross_entropy, head_loss
 
@@ -24,7 +24,7 @@ def head(**settings):
 
 def test_a_limited_head_gives_the_same_logits_where_it_gives_any():
     full, limited = head(), head()
-    limited.write_only(WRITTEN)
+    limited.restrict_vocabulary(WRITTEN)
     states = torch.randn(5, WIDTH)
     wanted, found = full(states), limited(states)
     assert_close(found[:, WRITTEN], wanted[:, WRITTEN])
@@ -34,7 +34,7 @@ def test_a_limited_head_gives_the_same_logits_where_it_gives_any():
 
 def test_places_lead_back_to_the_tokens():
     limited = head()
-    limited.write_only(WRITTEN)
+    limited.restrict_vocabulary(WRITTEN)
     places = limited.places(torch.tensor([[3, 11], [2, 4]]))
     assert places.tolist() == [[1, 3], [0, -1]]
     assert_close(limited.matrix, limited.table.table[WRITTEN])
@@ -52,8 +52,8 @@ def test_what_can_be_written_is_saved_with_the_weights():
         return transformer(ModelSettings.model_validate({"width": 12, "feed_forward": 17}), TOKENS)
 
     first, second = model(), model()
-    first.head.write_only(WRITTEN)
-    put_parameters(second, parameters_of(first))
+    first.head.restrict_vocabulary(WRITTEN)
+    load_parameters(second, collect_parameters(first))
     assert second.head.written.tolist() == WRITTEN.tolist()
     states = torch.randn(2, 12)
     assert_close(first.head(states), second.head(states))
@@ -85,17 +85,17 @@ def test_a_limited_head_keeps_its_biases_and_transform():
     limited.transform = full.transform
     torch.nn.init.normal_(full.bias)
     limited.bias = full.bias
-    limited.write_only(WRITTEN)
+    limited.restrict_vocabulary(WRITTEN)
     states = torch.randn(5, WIDTH)
     assert_close(limited(states)[:, WRITTEN], full(states)[:, WRITTEN])
-    assert_close(full(states), full.prepared(states) @ full.matrix.T + full.bias)
+    assert_close(full(states), full.transform_states(states) @ full.matrix.T + full.bias)
 
 
 @pytest.mark.parametrize("soft_cap", [0.0, 3.0])
 def test_the_fast_loss_of_a_head_equals_the_equation(soft_cap):
     given = head(bias=True, transform=Transform(WIDTH), soft_cap=soft_cap).double()
     torch.nn.init.normal_(given.bias)
-    given.write_only(WRITTEN)
+    given.restrict_vocabulary(WRITTEN)
     states = torch.randn(17, WIDTH, dtype=torch.float64)
     targets = torch.randint(len(WRITTEN), (17,))
     fast = head_loss(given, states, targets, smoothing=0.1)

@@ -11,8 +11,8 @@ from torch.testing import assert_close
 
 from regard.errors import RecipeError
 from regard.layers.embedding import Ngrams
-from regard.models.ngram_filter import known_runs
-from regard.models.parameters import parameters_of, put_parameters
+from regard.models.ngram_filter import find_frequent_ngrams
+from regard.models.parameters import collect_parameters, load_parameters
 from regard.recipe.load import make
 from regard.run import Run
 from regard.training.checkpoint import checkpoints
@@ -48,7 +48,7 @@ def in_texts(found, size):
 def test_a_run_has_a_vector_where_enough_texts_hold_it(least, longest):
     found, ngrams = texts(), layer(longest)
     plain = [ngrams(torch.from_numpy(text.astype(np.int64))[None])[0] for text in found]
-    ngrams.know(known_runs(ngrams, found, least=least))
+    ngrams.restrict(find_frequent_ngrams(ngrams, found, least=least))
     counts = {size: in_texts(found, size) for size in range(2, longest + 1)}
     alone = {size: layer(longest) for size in counts}
     for size, one in alone.items():
@@ -71,15 +71,15 @@ def test_a_run_has_a_vector_where_enough_texts_hold_it(least, longest):
 
 def test_chunks_change_nothing(monkeypatch):
     ngrams, found = layer(), texts(1)
-    whole = known_runs(ngrams, found, least=3)
+    whole = find_frequent_ngrams(ngrams, found, least=3)
     monkeypatch.setattr("regard.models.ngram_index.TEXTS_AT_ONCE", 7)
-    assert torch.equal(known_runs(ngrams, found, least=3), whole)
+    assert torch.equal(find_frequent_ngrams(ngrams, found, least=3), whole)
     assert whole.dtype == torch.uint8 and whole.shape == (2, 1 << 21)
 
 
 def test_unknown_runs_neither_speak_nor_learn():
     ngrams = layer()
-    ngrams.know(known_runs(ngrams, [np.array([5, 6, 7], np.uint32)] * 2, least=2))
+    ngrams.restrict(find_frequent_ngrams(ngrams, [np.array([5, 6, 7], np.uint32)] * 2, least=2))
     ids = torch.tensor([[5, 6, 8]])
     ngrams(ids)[0, 2].sum().backward()
     assert all(float(table.grad.abs().sum()) == 0 for table in ngrams.tables)
@@ -88,8 +88,8 @@ def test_unknown_runs_neither_speak_nor_learn():
 
 def test_what_is_known_is_kept_with_the_parameters():
     ngrams, again = layer(), layer()
-    ngrams.know(known_runs(ngrams, texts(), least=4))
-    put_parameters(again, parameters_of(ngrams))
+    ngrams.restrict(find_frequent_ngrams(ngrams, texts(), least=4))
+    load_parameters(again, collect_parameters(ngrams))
     assert torch.equal(again.known, ngrams.known)
     assert set(dict(ngrams.named_parameters())) == {"tables.0", "tables.1"}
 

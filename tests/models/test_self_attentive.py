@@ -6,7 +6,7 @@ from regard.layers.diversity import frobenius
 from regard.layers.pooling import AttentionPool
 from regard.layers.visibility import padding
 from regard.models.build.labels import classifier
-from regard.models.self_attentive import Dense, Pruned, SelfAttentive, penalised
+from regard.models.self_attentive import Dense, Pruned, SelfAttentive, forward_with_penalty
 from regard.recipe.load import make
 
 HOPS, WIDTH, POSITIONS, BATCH = 3, 5, 7, 2
@@ -76,10 +76,10 @@ def test_the_embedding_is_looks_times_states():
 def test_the_penalty_is_that_of_the_looks_taken(narrow):
     model = lin(narrow=narrow, dense=19).eval()
     ids, lengths = torch.tensor([[4, 7, 8, 9, 5], [4, 10, 5, 0, 0]]), torch.tensor([5, 3])
-    passed = penalised(model, lambda: model(ids, lengths=lengths), penalty="frobenius")
+    passed = forward_with_penalty(model, lambda: model(ids, lengths=lengths), penalty="frobenius")
     assert_close(passed.logits, model(ids, lengths=lengths))
     with torch.no_grad():
         states = model.body(ids, visible=padding(lengths, 5))
-        looks = model.head.pool.looks.look(states, visible=padding(lengths, 5)).weights[:, 0]
+        looks = model.head.pool.looks.attend(states, visible=padding(lengths, 5)).weights[:, 0]
     assert_close(passed.penalty, frobenius(looks))
     assert passed.penalty.requires_grad

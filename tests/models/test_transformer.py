@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from regard.errors import RunError
 from regard.models.build.writing import transformer
-from regard.models.parameters import parameters_of, put_parameters
+from regard.models.parameters import collect_parameters, load_parameters
 from regard.recipe.model import ModelSettings
 
 TOKENS = 23
@@ -122,7 +122,7 @@ def test_a_tied_table_learns_from_both_its_uses():
     reading = torch.autograd.grad(made.reading(SOURCE).sum(), made.reading.table)[0]
     assert reading.any()
     assert made.reading is made.writing and made.head.table is made.writing
-    assert "head.table.table" not in parameters_of(made)
+    assert "head.table.table" not in collect_parameters(made)
 
 
 def test_weights_go_out_and_come_back():
@@ -130,15 +130,15 @@ def test_weights_go_out_and_come_back():
     with torch.no_grad():
         for weight in second.parameters():
             weight.zero_()
-    put_parameters(second, parameters_of(first))
+    load_parameters(second, collect_parameters(first))
     assert_close(logits(first), logits(second), rtol=0, atol=0)
 
 
 def test_parameters_of_another_model_are_refused_by_name():
     with pytest.raises(RunError, match=r"left over: .*decoder\.blocks\.2"):
-        put_parameters(model(decoder_depth=2), parameters_of(model()))
+        load_parameters(model(decoder_depth=2), collect_parameters(model()))
     with pytest.raises(RunError, match="shape"):
-        put_parameters(model(feed_forward=19), parameters_of(model()))
+        load_parameters(model(feed_forward=19), collect_parameters(model()))
 
 
 def test_a_quiet_start_adds_nothing():

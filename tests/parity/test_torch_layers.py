@@ -122,8 +122,8 @@ def test_listening_to_attention_changes_nothing(training, rule):
 
 
 @both_modes
-@pytest.mark.parametrize("heard", [False, True], ids=["fast", "equation"])
-def test_attention_is_torchs_multi_head_attention(training, heard):
+@pytest.mark.parametrize("recorded", [False, True], ids=["fast", "equation"])
+def test_attention_is_torchs_multi_head_attention(training, recorded):
     theirs = shaken(nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)).train(training)
     ours = our_attention().train(training)
     copy_attention(ours, theirs)
@@ -131,7 +131,7 @@ def test_attention_is_torchs_multi_head_attention(training, heard):
     expected, weights = theirs(
         states, context, context, key_padding_mask=~VISIBLE[:, 0, 0], average_attn_weights=False
     )
-    if not heard:
+    if not recorded:
         assert_close(ours(states, context, visible=VISIBLE), expected, **close)
         return
     with listen(ours) as taps:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from regard.models.bert import view
+from regard.models.bert import attention_mask
 from regard.models.build.pretraining import bert
 from regard.recipe.load import make
 
@@ -111,7 +111,7 @@ def test_states_logits_and_pairs_are_theirs_with_padding_and_segments(ours, thei
             token_type_ids=segments,
             output_hidden_states=True,
         )
-        visible = view(lengths, 23)
+        visible = attention_mask(lengths, 23)
         states = ours(ids, visible=visible, segments=segments)
         real = mask.bool()
         torch.testing.assert_close(states[real], expected.hidden_states[-1][real])

@@ -114,7 +114,7 @@ def test_a_recipe_written_out_loads_back_equal(tmp_path, drawn):
     found = load(file)
     (tmp_path / "run").mkdir(exist_ok=True)
     moved = tmp_path / "run" / "recipe.toml"
-    moved.write_text(dump(found, beside=moved.parent), encoding="utf-8")
+    moved.write_text(dump(found, folder=moved.parent), encoding="utf-8")
     assert load(moved) == found
 
 
@@ -142,8 +142,8 @@ def test_files_are_named_as_the_folder_of_the_text_sees_them(tmp_path):
     made = make(
         {"task": "translation", "data": {"train": [str(tmp_path / "a"), str(tmp_path / "~")]}}
     )
-    assert 'train = ["../a", "../~"]' in dump(made, beside=tmp_path / "run")
-    assert 'train = ["a", "./~"]' in dump(made, beside=tmp_path)
+    assert 'train = ["../a", "../~"]' in dump(made, folder=tmp_path / "run")
+    assert 'train = ["a", "./~"]' in dump(made, folder=tmp_path)
 
 
 def test_comments_say_what_each_setting_means():
@@ -151,4 +151,4 @@ def test_comments_say_what_each_setting_means():
 
 
 def test_a_recipe_has_no_folder_of_its_own_in_it():
-    assert str(Path.cwd()) not in dump(load("multi30k"), beside=Path.cwd())
+    assert str(Path.cwd()) not in dump(load("multi30k"), folder=Path.cwd())

@@ -384,7 +384,7 @@ def test_a_body_is_carried_from_pretraining_and_a_stopped_run_goes_on(
         ("retrieval.pairs=[]", "at least one"),
         ("retrieval.hard_from=7", "no effect"),
         ("task=classification", "no effect"),
-        ("model.head.pooling=max", "weigh a mean"),
+        ("model.head.pooling=max", "weights of mean pooling"),
     ],
 )
 def test_settings_that_cannot_be_had_together_are_refused(fresh, setting, word, refused):

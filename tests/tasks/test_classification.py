@@ -7,7 +7,7 @@ import torch
 from regard.data.store import Store
 from regard.errors import DataError, UsageError
 from regard.layers.dropout import keyed
-from regard.models.adversarial import entering, pushed, pushes
+from regard.models.adversarial import compute_perturbations, perturb_embeddings, record_embeddings
 from regard.recipe.load import make
 from regard.tasks.kinds import make_task, make_tokenizer
 from regard.text import special
@@ -161,9 +161,9 @@ def test_a_pushed_pass_counts_half_and_only_while_training():
     plain = alone.loss(model, batch)
     assert torch.equal(task.loss(model, batch).smoothed, plain.smoothed)
     model.train()
-    with entering(model) as entered:
+    with record_embeddings(model) as entered:
         before = alone.loss(model, batch).smoothed
-    with pushed(model, pushes(before, entered, share=0.2)):
+    with perturb_embeddings(model, compute_perturbations(before, entered, share=0.2)):
         after = alone.loss(model, batch).smoothed
     assert after > before * 1.01
     lost = task.loss(model, batch)

@@ -111,9 +111,9 @@ def test_the_penalty_counts_in_training_only(tokenizer, kind):
     training = task.loss(model, batch)
     assert answered.plain == pytest.approx(training.plain)
     smoothed = settings.training.label_smoothing
-    from regard.models.self_attentive import penalised
+    from regard.models.self_attentive import forward_with_penalty
 
-    passed = penalised(model, lambda: task.states(model, batch), penalty=kind)
+    passed = forward_with_penalty(model, lambda: task.states(model, batch), penalty=kind)
     lost = task.labels.lost(passed.logits, torch.eye(2), smoothing=smoothed).sum()
     expected = lost + 0.7 * passed.penalty.sum() * (kind != "none")
     assert training.smoothed.item() == pytest.approx(expected.item(), rel=1e-5)

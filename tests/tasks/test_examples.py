@@ -46,7 +46,7 @@ def test_an_example_without_a_group_is_named_where_groups_decide(tmp_path):
 @pytest.mark.parametrize(
     ("data", "word"),
     [
-        ({"holdout_from": "end"}, "cuts by number"),
+        ({"holdout_from": "end"}, "splits by position"),
         ({"fields": [0, 1]}, "files without a header"),
     ],
 )
@@ -56,7 +56,7 @@ def test_what_cannot_be_grouped_is_refused(tmp_path, data, word):
 
 
 def test_retrieval_has_no_groups():
-    with pytest.raises(RecipeError, match="retrieval learns from documents"):
+    with pytest.raises(RecipeError, match="retrieval is trained on"):
         make({"task": "retrieval", "data": {"train": ["a.jsonl"], "group": "film"}})
 
 

@@ -275,20 +275,20 @@ def test_a_token_that_begins_a_word_is_known_by_itself(tokenizer):
                 "pretraining": {"objective": "autoencoder"},
                 "model": {"position": {"kind": "rotary"}},
             },
-            "positions on the states",
+            "added to the states",
         ),
         (
             {"pretraining": {"objective": "hybrid"}, "model": {"mixer": {"kind": "recurrent"}}},
-            "only attention can",
+            "only attention has",
         ),
         (
             {
                 "pretraining": {"pairs": "next-sentence"},
                 "model": {"embedding": {"segments": 1}},
             },
-            "two spans",
+            "need two segments",
         ),
-        ({"model": {"causal": True}}, "both sides"),
+        ({"model": {"causal": True}}, "is bidirectional"),
         ({"pretraining": {"objective": "replaced", "generator_width": 5}}, "even"),
         (
             {"pretraining": {"objective": "autoencoder", "masked_as": [1.0, 0.0, 0.0]}},

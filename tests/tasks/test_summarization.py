@@ -6,7 +6,7 @@ import torch
 from torch.testing import assert_close
 
 from regard.errors import UsageError
-from regard.models.copying import looked_again, mixture
+from regard.models.copying import coverage_loss, mixture
 from regard.recipe.load import make
 from regard.tasks.kinds import KINDS, make_task, make_tokenizer
 from regard.tasks.writing.copied import copied_shares
@@ -84,16 +84,18 @@ def test_the_loss_is_that_of_the_mixture(writes, coverage):
     task = task_for(training={"coverage": coverage})
     model = model_of(task).train()
     if writes == "seen":
-        model.head.write_only(torch.tensor([special.END, *task.tokenizer.encode("Anna sold milk")]))
+        model.head.restrict_vocabulary(
+            torch.tensor([special.END, *task.tokenizer.encode("Anna sold milk")])
+        )
     batch = task.pad(task.encode(PAIRS))
     target, pair = batch.fields[1], shift(batch)
-    passed = model.passed(
+    passed = model.compute_states(
         pair.source,
         pair.target_in,
         source_lengths=pair.source_lengths,
         target_lengths=pair.target_lengths,
     )
-    pointed = model.pointed(passed)
+    pointed = model.point(passed)
     log_p = mixture(pointed, model.head(passed.states), source=pair.source)
     each = log_p.gather(-1, target.ids[..., None])[..., 0]
     real = torch.arange(target.ids.shape[1]) < target.lengths[:, None]
@@ -101,7 +103,7 @@ def test_the_loss_is_that_of_the_mixture(writes, coverage):
     plain = -each[counted].sum()
     over = model.head.logits(passed.states).log_softmax(dim=-1).mean(dim=-1)
     expected = 0.9 * plain - 0.1 * over[counted].sum()
-    expected = expected + coverage * looked_again(pointed.weights, real)
+    expected = expected + coverage * coverage_loss(pointed.weights, real)
     lost = task.loss(model, batch)
     assert lost.plain == pytest.approx(plain.item())
     assert lost.tokens == int(counted.sum())

@@ -235,7 +235,7 @@ def _train_on_noise(ahead: int) -> list[float]:
     torch.manual_seed(0)
     settings = ModelSettings(width=32, depth=1, feed_forward=64, dropout=0.0)
     embedding = Embedding(16, 32, scaled=True, place=Added(Sinusoidal(32)))
-    body = Body(embedding, stack(settings, 1, looks_ahead=False))
+    body = Body(embedding, stack(settings, 1, bidirectional=False))
     model = LanguageModel(body, TokenHead(32, 16))
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-2)
     losses = []

@@ -40,7 +40,7 @@ def init(
 
     """
     from regard.recipe.dump import dump
-    from regard.recipe.load import rebased
+    from regard.recipe.load import rebase_paths
     from regard.recipe.recipe import Recipe
     from regard.run import Run
     from regard.tasks.kinds import KINDS
@@ -57,10 +57,10 @@ def init(
         )
     origin = None if start is None else Origin(Run(start).recipe, str(start))
     found = suggest(task, data, origin)
-    placed = rebased(found.recipe.model_dump(), lambda file: str(Path(file).absolute()))
+    placed = rebase_paths(found.recipe.model_dump(), lambda file: str(Path(file).absolute()))
     recipe = Recipe.model_validate(placed)
     out.write_text(
-        dump(recipe, beside=out.absolute().parent, comments=True, reasons=found.reasons),
+        dump(recipe, folder=out.absolute().parent, comments=True, reasons=found.reasons),
         encoding="utf-8",
     )
     if as_json:

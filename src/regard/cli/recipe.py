@@ -51,7 +51,7 @@ def show(
     if as_json:
         print_json(found.model_dump(mode="json"))
     else:
-        print_text(dump(found, beside=Path.cwd(), comments=comments).rstrip("\n"))
+        print_text(dump(found, folder=Path.cwd(), comments=comments).rstrip("\n"))
 
 
 def explain(

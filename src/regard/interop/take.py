@@ -20,7 +20,7 @@ from regard.interop import bert
 from regard.interop.files import CONFIG, WEIGHTS, check_folder, read_json, read_weights
 from regard.interop.pieces import Pieces, read_pieces
 from regard.interop.sentences import PLAIN, Sentences, is_sentence_encoder, read_sentences
-from regard.models.parameters import parameters_of, put_parameters
+from regard.models.parameters import collect_parameters, load_parameters
 from regard.recipe.load import make
 from regard.recipe.recipe import Recipe
 from regard.report.imported_card import imported_card
@@ -97,9 +97,9 @@ def read(source: Path, *, task: str | None = None) -> Imported:
     recipe = _make_recipe(source, settings, pieces, target, sentences)
     with torch.random.fork_rng(devices=()):  # what is drawn here is overwritten at once
         model = make_task(recipe, pieces.tokenizer).build()
-    wanted = parameters_of(model)
+    wanted = collect_parameters(model)
     taken = bert.map_parameters(tensors, wanted, rows=pieces.rows, folder=source)
-    put_parameters(model, taken)
+    load_parameters(model, taken)
     known = sum(row is not None for row in pieces.rows)
     facts = {
         "from": source.resolve().name,

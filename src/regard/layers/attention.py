@@ -1,15 +1,14 @@
-"""Attention: each query looks at the keys it may see, and mixes the values found there.
+"""Attention: the output of a query is a weighted mean of the values of all keys it may attend to.
 
-    scores  = score(query, key) + bias        how well each key answers each query
-    weights = select(scores, visible)         where each query looks; a row sums to one
-    mixed   = weights · value                 what each query sees there
+    scores  = score(query, key) + bias        compatibility of each query and key
+    weights = select(scores, visible)         attention weights; each row sums to one
+    mixed   = weights · value                 output of each query
 
-Every model in Regard looks at text through :func:`attend`: the translator and the GPT with
-projected states as queries, HAN and the structured sentence embedding with learned ones.
+Every model uses :func:`attend`: the translator and the GPT with projected states as queries, HAN
+and the structured sentence embedding with learned ones.
 
-Axes: ``batch``, ``head``, ``query`` (positions that ask), ``key`` (positions looked at),
-``feature`` (what queries and keys are compared by), ``content`` (what values carry), ``width``
-(one state). A singular names an axis; its plural (``heads``, ``features``) counts it.
+Axes: ``batch``, ``head``, ``query``, ``key``, ``feature`` (of queries and keys), ``content`` (of
+values), ``width`` (of a state). A singular names an axis; its plural counts it.
 """
 
 import math
@@ -32,14 +31,14 @@ Keys = Float[Tensor, "batch head key feature"]
 Values = Float[Tensor, "batch head key content"]
 Scores = Float[Tensor, "batch head query key"]
 Visible = Bool[Tensor, "#batch #head #query key"]
-"""True where a query may look. Rules combine with ``&``; see :mod:`regard.layers.visibility`."""
+"""True where a query may attend. Rules combine with ``&``; see :mod:`regard.layers.visibility`."""
 
 Score = Callable[[Tensor, Tensor], Tensor]
 Select = Callable[[Tensor, Tensor], Tensor]
 
 
-class Attended(NamedTuple):
-    """What attention saw, and where it looked to see it."""
+class AttentionOutput(NamedTuple):
+    """Output and attention weights."""
 
     mixed: Float[Tensor, "batch head query content"]
     weights: Scores
@@ -54,13 +53,13 @@ def attend(
     select: Select,
     visible: Visible,
     bias: Float[Tensor, "#batch #head query key"] | None = None,
-) -> Attended:
-    """Mix ``value`` by how well ``key`` answers ``query``."""
+) -> AttentionOutput:
+    """Return the mean of ``value``, weighted by the scores of ``query`` and ``key``."""
     scores = score(query, key)
     if bias is not None:
         scores = scores + bias
     weights = select(scores, visible)
-    return Attended(weights @ value, weights)
+    return AttentionOutput(weights @ value, weights)
 
 
 def fused(
@@ -71,10 +70,9 @@ def fused(
     visible: Visible | None,
     bias: Float[Tensor, "#batch #head query key"] | None = None,
 ) -> Float[Tensor, "batch head query content"]:
-    """Mix as :func:`attend` does with scaled dot and softmax, by torch's kernel: no weights.
+    """Return the output of :func:`attend` for scaled dot and softmax by torch's fused kernel.
 
-    ``visible`` is left out where the causal rule alone decides: the kernel then skips the future
-    instead of computing and hiding it.
+    Without ``visible`` attention is causal, and the kernel skips masked keys.
     """
     if visible is None:
         return nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
@@ -84,7 +82,7 @@ def fused(
     return nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
 
 
-# ── score: how well does this key answer this query? ─────────────────────────────────────────────
+# ── score: compatibility of a query and a key ────────────────────────────────────────────────────
 
 
 def scaled_dot(query: Queries, key: Keys) -> Scores:
@@ -111,15 +109,15 @@ class Additive(nn.Module):
         self.v = nn.Parameter(torch.empty(heads, features).normal_(std=features**-0.5))
 
     def forward(self, query: Queries, key: Keys) -> Scores:
-        met = torch.tanh(query[:, :, :, None, :] + key[:, :, None, :, :])
-        return (met @ self.v[:, None, :, None]).squeeze(-1)
+        hidden = torch.tanh(query[:, :, :, None, :] + key[:, :, None, :, :])
+        return (hidden @ self.v[:, None, :, None]).squeeze(-1)
 
 
-# ── select: given the scores, where does the query look? ─────────────────────────────────────────
+# ── select: from scores to attention weights ─────────────────────────────────────────────────────
 
 
 def softmax(scores: Scores, visible: Visible) -> Scores:
-    """Look everywhere visible, more where the score is higher. Look nowhere if nothing is."""
+    """Return the softmax over visible keys; all weights are 0 if no key is visible."""
     hidden = torch.finfo(scores.dtype).min
     return scores.masked_fill(~visible, hidden).softmax(dim=-1) * visible
 
@@ -127,15 +125,15 @@ def softmax(scores: Scores, visible: Visible) -> Scores:
 def log_length(scores: Scores, visible: Visible) -> Scores:
     """Softmax of scores multiplied by log n, n visible keys (Chiang and Cholak 2022, §5).
 
-    Among n keys a lead of s has the weight exp(s) / (exp(s) + n - 1), which goes to 0 as n grows;
-    multiplied by log n it has n^s / (n^s + n - 1), which goes to 1 for every s > 1.
+    A key whose score exceeds all others by s has the weight exp(s) / (exp(s) + n - 1), which goes
+    to 0 as n grows; with the factor it is n^s / (n^s + n - 1), which goes to 1 for every s > 1.
     """
     seen = visible.sum(dim=-1, keepdim=True).clamp(min=1)
     return softmax(scores * seen.to(scores.dtype).log(), visible)
 
 
 def argmax(scores: Scores, visible: Visible) -> Scores:
-    """Look at the single best key; learn as if the look had been soft (straight-through)."""
+    """Hard attention: all weight on the best key, the gradient of softmax (straight-through)."""
     soft = softmax(scores, visible)
     hard = nn.functional.one_hot(soft.argmax(dim=-1), soft.shape[-1]) * visible
     return soft - soft.detach() + hard
@@ -145,26 +143,26 @@ def argmax(scores: Scores, visible: Visible) -> Scores:
 
 
 class Equation(NamedTuple):
-    """Which attention: how keys answer, and where queries then look."""
+    """The functions of attention: score, and selection of the weights."""
 
     score: Score = scaled_dot
     select: Select = softmax
 
 
-class Place(NamedTuple):
-    """How positions speak inside attention: by turning query and key, by a bias, or not at all."""
+class PositionScheme(NamedTuple):
+    """How attention encodes positions: rotated queries and keys, a bias on scores, or neither."""
 
-    turn: Rotary | None = None
+    rotary: Rotary | None = None
     bias: nn.Module | None = None
     """Called with (queries, keys); see :mod:`regard.layers.distance`."""
 
 
 class Projections(NamedTuple):
-    """How states become queries, keys and values."""
+    """Options of the linear projections."""
 
     biases: bool = False
     normed: bool = False
-    """Whether queries and keys are brought to one scale per head (Henry et al. 2020)."""
+    """Whether queries and keys are normalised per head (QK-norm, Henry et al. 2020)."""
 
 
 _DEFAULT_EQUATION = Equation()
@@ -176,11 +174,11 @@ class Attention(nn.Module):
 
     Args:
         width: Size of one state.
-        heads: Number of looks taken at once; must divide ``width``.
-        equation: How a key answers a query, and where the query then looks.
-        rule: What may be looked at besides what the caller forbids: causal, a window, or both.
-        place: How positions speak to queries, keys and scores; into a context, by turning only.
-        projections: Whether projections add biases, and whether queries and keys are normed.
+        heads: Number of heads; must divide ``width``.
+        equation: Score and selection of the weights.
+        rule: Mask in addition to the caller's: causal, a window, or both.
+        place: Position encoding of queries, keys and scores; cross-attention supports rotary only.
+        projections: Whether projections have biases, and whether queries and keys are normalised.
         dropout: Share of the weights dropped while training.
 
     """
@@ -192,7 +190,7 @@ class Attention(nn.Module):
         *,
         equation: Equation = _DEFAULT_EQUATION,
         rule: Rule | None = None,
-        place: Place | None = None,
+        place: PositionScheme | None = None,
         projections: Projections = _DEFAULT_PROJECTIONS,
         dropout: float = 0.0,
     ) -> None:
@@ -205,7 +203,7 @@ class Attention(nn.Module):
             )
         self.heads, self.rule = heads, rule
         self.score, self.select = equation
-        self.turn, self.bias = place or Place()
+        self.rotary, self.bias = place or PositionScheme()
         self.to_query = nn.Linear(width, width, bias=projections.biases)
         self.to_key = nn.Linear(width, width, bias=projections.biases)
         self.to_value = nn.Linear(width, width, bias=projections.biases)
@@ -223,79 +221,81 @@ class Attention(nn.Module):
         visible: Visible,
         memory: Memory | None = None,
     ) -> Float[Tensor, "batch query width"]:
-        """Look from ``states`` into ``context``; without one, into ``states`` themselves.
+        """Attend from ``states`` to ``context``, or to ``states`` themselves (self-attention).
 
-        With ``memory``, ``states`` are the new positions only, and ``visible`` answers for all
-        keys, old and new; a context's keys are computed on the first call and kept, so that later
-        calls may leave the context out.
+        With ``memory`` (a KV cache), ``states`` are the new positions only, and ``visible`` covers
+        all keys, old and new. Keys of a context are cached on the first call; later calls may omit
+        the context.
         """
         start = memory.positions if memory is not None else 0
         if memory is not None:
             memory.positions += states.shape[1]
         if context is None and not (memory and "context key" in memory):
-            key, value = self._remembered(states, memory, start)
+            key, value = self._project_own(states, memory, start)
         else:
-            key, value = self._looked_up(context, memory)
-        query = self._placed(self.to_query(states), self.norm_query, start)
-        return self.to_output(self._join(self._mixed(query, key, value, visible)))
+            key, value = self._project_context(context, memory)
+        query = self._encode_heads(self.to_query(states), self.norm_query, start)
+        return self.to_output(self._join(self._attend(query, key, value, visible)))
 
-    def _mixed(self, query: Queries, key: Keys, value: Values, visible: Visible) -> Queries:
+    def _attend(self, query: Queries, key: Keys, value: Values, visible: Visible) -> Queries:
         queries, keys = query.shape[2], key.shape[2]
-        if self._plain and self._merely_causal(queries, keys, visible):
+        if self._fusible and self._only_causal(queries, keys, visible):
             return fused(query, key, value, visible=None)
         if self.rule is not None:
             visible = visible & self.rule(queries, keys, device=visible.device)
         bias = self.bias(queries, keys) if self.bias is not None else None
-        if self._plain:
+        if self._fusible:
             return fused(query, key, value, visible=visible, bias=bias)
         attended = attend(
-            query, key, value, score=self.score, select=self._thinned, visible=visible, bias=bias
+            query, key, value, score=self.score, select=self._select, visible=visible, bias=bias
         )
         self.weights(attended.weights)
         return attended.mixed
 
     @property
-    def _plain(self) -> bool:
-        """Whether torch's kernel computes the same, and nobody asks for the weights."""
-        thinned = self.training and self.dropout.share > 0
+    def _fusible(self) -> bool:
+        """Whether torch's kernel computes the same, and no hook records the weights."""
+        drops = self.training and self.dropout.share > 0
         plain = self.score is scaled_dot and self.select is softmax
-        return plain and not thinned and not self.weights.heard
+        return plain and not drops and not self.weights.has_listener
 
-    def _merely_causal(self, queries: int, keys: int, visible: Visible) -> bool:
-        """Whether nothing but the future is hidden; only a mask of few rows is looked through."""
+    def _only_causal(self, queries: int, keys: int, visible: Visible) -> bool:
+        """Whether attention is masked by the causal rule alone; only small masks are checked."""
         ruled = self.rule is causal and self.bias is None and queries == keys
         return ruled and visible.shape[2] == 1 and bool(visible.all())
 
-    def _thinned(self, scores: Scores, visible: Visible) -> Scores:
+    def _select(self, scores: Scores, visible: Visible) -> Scores:
         return self.dropout(self.select(scores, visible))
 
-    def _remembered(
+    def _project_own(
         self, states: Tensor, memory: Memory | None, start: int
     ) -> tuple[Tensor, Tensor]:
-        """Keys and values of the sequence itself, the past before the new."""
-        key = self._placed(self.to_key(states), self.norm_key, start)
+        """Return keys and values of the sequence itself, cached ones first."""
+        key = self._encode_heads(self.to_key(states), self.norm_key, start)
         value = self._split(self.to_value(states))
         if memory is None:
             return key, value
         return memory.append("key", key, dim=2), memory.append("value", value, dim=2)
 
-    def _looked_up(self, context: Tensor | None, memory: Memory | None) -> tuple[Tensor, Tensor]:
-        """Keys and values of the context, computed once."""
+    def _project_context(
+        self, context: Tensor | None, memory: Memory | None
+    ) -> tuple[Tensor, Tensor]:
+        """Return keys and values of the context, computed once."""
         if memory and "context key" in memory:
             return memory["context key"], memory["context value"]
         assert context is not None
-        key = self._placed(self.to_key(context), self.norm_key, 0)
+        key = self._encode_heads(self.to_key(context), self.norm_key, 0)
         value = self._split(self.to_value(context))
         if memory is not None:
             memory["context key"], memory["context value"] = key, value
         return key, value
 
-    def _placed(self, states: Tensor, norm: nn.Module | None, start: int) -> Tensor:
-        """Split into heads, norm them, and turn them to where they stand."""
+    def _encode_heads(self, states: Tensor, norm: nn.Module | None, start: int) -> Tensor:
+        """Split into heads, normalise them and rotate them by their positions."""
         if norm is not None:
             states = norm(states.unflatten(-1, (self.heads, -1))).flatten(-2)
         heads = self._split(states)
-        return heads if self.turn is None else self.turn(heads, start=start)
+        return heads if self.rotary is None else self.rotary(heads, start=start)
 
     def _split(
         self, states: Float[Tensor, "batch position width"]

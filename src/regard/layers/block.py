@@ -1,8 +1,8 @@
-"""The block: a sequence is mixed, perhaps with a context, then each position thinks for itself.
+"""The block: a token mixer, optionally cross-attention, then a feed-forward layer.
 
 pre-norm    x ← x + dropout(part(norm(x)))        (Xiong et al. 2020)
 post-norm   x ← norm(x + dropout(part(x)))        (Vaswani et al. 2017, §5.4)
-parts       mixer, look into the context (if any), feed-forward
+parts       mixer, cross-attention (if any), feed-forward
 """
 
 from collections.abc import Callable
@@ -20,13 +20,13 @@ NormOrder = Literal["pre", "post"]
 
 
 class Residual(nn.Module):
-    """A part whose answer is added to what it was asked, normed before or after.
+    """A layer with a residual connection, pre-norm or post-norm.
 
     Args:
-        part: What is computed; takes the states first.
-        norm: The norm of this part.
-        order: Whether the norm comes before the part or after the sum.
-        dropout: Share of the part's answer dropped while training.
+        part: The layer; its first argument is the states.
+        norm: The norm of this layer.
+        order: Whether the norm comes before the layer or after the sum.
+        dropout: Share of the layer's output dropped while training.
 
     """
 
@@ -51,22 +51,22 @@ class Residual(nn.Module):
 
 @dataclass
 class BlockMemory:
-    """The memories of one block: of its mixer, and of the look into a context."""
+    """The memories of one block: of its mixer and of its cross-attention."""
 
     own: Memory = field(default_factory=Memory)
-    """What the mixer keeps of the sequence itself."""
+    """Cache of the mixer."""
     cross: Memory = field(default_factory=Memory)
     """Keys and values of the context, computed once."""
     _origin: Tensor | None = None
-    """For each row, the row it was when the context was first looked into."""
+    """For each row, its number when the context was cached."""
 
     def keep(self, rows: Int[Tensor, " row"]) -> None:
-        """Go on with these rows, in this order; a row may be repeated or left out."""
+        """Select rows, in this order; a row may be repeated or dropped."""
         self.own.keep(rows)
         if not self.cross:
             return
-        # A search mostly reorders answers to one source, which look into the same context: then
-        # the larger memory need not move.
+        # Beam search mostly reorders answers to one source, which share their context: then the
+        # larger cache need not move.
         origin = rows if self._origin is None else self._origin[rows]
         if self._origin is None or not torch.equal(origin, self._origin):
             self.cross.keep(rows)
@@ -77,12 +77,12 @@ class Block(nn.Module):
     """One layer of a stack.
 
     Args:
-        mixer: Attention, recurrence or convolution: where positions meet.
-        feed_forward: Where each position thinks for itself.
-        norms: Makes a fresh norm; called once for each part.
-        order: Whether norms come before the parts or after the sums.
-        dropout: Share of each part's answer dropped while training.
-        cross: Attention from here into a context; None for a block without one.
+        mixer: Attention, recurrence or convolution.
+        feed_forward: Applied to each position independently.
+        norms: Creates a norm; called once for each layer.
+        order: Whether norms come before the layers or after the sums.
+        dropout: Share of each layer's output dropped while training.
+        cross: Cross-attention to a context; None for a block without it.
 
     """
 
@@ -112,14 +112,14 @@ class Block(nn.Module):
         context_visible: Bool[Tensor, "#batch #head #position source"] | None = None,
         memory: BlockMemory | None = None,
     ) -> Float[Tensor, "batch position width"]:
-        """Carry ``states`` one layer up; with ``memory`` they are the new positions only.
+        """Apply the block; with ``memory``, ``states`` are the new positions only.
 
-        Once ``memory`` holds the context's keys, the context itself may be left out.
+        Once ``memory`` holds the context's keys, the context itself may be omitted.
         """
-        own, looked = (memory.own, memory.cross) if memory is not None else (None, None)
+        own, cached = (memory.own, memory.cross) if memory is not None else (None, None)
         states = self.mixer(states, visible=visible, memory=own)
         if self.cross is not None:
             assert context_visible is not None
-            assert context is not None or looked, "a context can be left out once it is in memory"
-            states = self.cross(states, context, visible=context_visible, memory=looked)
+            assert context is not None or cached, "a context may be omitted once it is cached"
+            states = self.cross(states, context, visible=context_visible, memory=cached)
         return self.feed_forward(states)

@@ -1,26 +1,26 @@
-"""Context pooling: how a sentence is looked at depends on what else the document says.
+"""Context-aware attention pooling: attention to words depends on other sentences of the document.
 
     key(t) = tanh(W·h(t) + W_c·c + b)                                        (Remy et al. 2019)
     gated:  λ(t) = σ(w·h(t) + w_c·c + b_λ),  key(t) = tanh(λ·W·h(t) + (1 - λ)·W_c·c + b)
     s = Σ α(t)·h(t),  α = softmax(key · query)
 
-``c`` is made of the vectors of other sentences. With c = 0 and no gate it is HAN's attention.
+``c`` combines the vectors of other sentences. With c = 0 and no gate it is HAN's attention.
 """
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from regard.layers.attention import Attended, attend, dot, softmax
+from regard.layers.attention import AttentionOutput, attend, dot, softmax
 
 
 class ContextPool(nn.Module):
-    """One learned look at a sentence, by a context.
+    """Attention pooling with one learned query, conditioned on a context.
 
     Args:
         width: Size of one state, and of the context.
-        features: Size of the space in which query and keys meet.
-        gated: Whether each word weighs itself against the context.
+        features: Size of query and keys.
+        gated: Whether a gate per word weighs the context.
 
     """
 
@@ -32,19 +32,19 @@ class ContextPool(nn.Module):
         self.gate_context = nn.Linear(width, 1, bias=False) if gated else None
         self.queries = nn.Parameter(torch.empty(1, features).normal_(std=features**-0.5))
 
-    def look(
+    def attend(
         self,
         states: Float[Tensor, "batch position width"],
         *,
         visible: Bool[Tensor, "#batch 1 1 position"],
         context: Float[Tensor, "batch width"],
-    ) -> Attended:
-        """Mix the words of each sentence, and say how."""
+    ) -> AttentionOutput:
+        """Return the pooled words of each sentence, with the attention weights."""
         query = self.queries.expand(len(states), 1, -1, -1)
-        key = torch.tanh(self._met(states, context))[:, None]
+        key = torch.tanh(self._combine(states, context))[:, None]
         return attend(query, key, states[:, None], score=dot, select=softmax, visible=visible)
 
-    def _met(
+    def _combine(
         self,
         states: Float[Tensor, "batch position width"],
         context: Float[Tensor, "batch width"],

@@ -1,10 +1,10 @@
-"""Convolution as a mixer: each position hears from a few neighbours, near or spaced apart.
+"""Convolution as a mixer: each output depends on a few neighbouring positions, or dilated ones.
 
     y(t) = b + Σⱼ W(j) · x(t + (j - left)·dilation),  j = 0 … kernel - 1
     left = kernel - 1 if causal, the middle otherwise      (Gehring et al. 2017; Kalchbrenner
                                                            et al. 2016 for the dilated one)
 
-Neighbours beyond either end, and padding, count as zero. Padding stands on the right.
+Positions beyond either end, and padding, count as zero. Padding is on the right.
 """
 
 import torch
@@ -19,9 +19,9 @@ class Convolution(nn.Module):
 
     Args:
         width: Size of one state.
-        kernel: How many positions one output sees.
-        dilation: How far apart those positions stand.
-        causal: Whether positions hear only from those before them.
+        kernel: Kernel size: number of positions that one output depends on.
+        dilation: Distance between those positions.
+        causal: Whether outputs depend on earlier positions only.
 
     """
 
@@ -38,22 +38,22 @@ class Convolution(nn.Module):
         visible: Bool[Tensor, "#batch 1 #position key"],
         memory: Memory | None = None,
     ) -> Float[Tensor, "batch position width"]:
-        """Convolve ``states``; with ``memory``, after those of the calls before."""
+        """Convolve ``states``; with ``memory``, they continue those of earlier calls."""
         real = visible[:, 0, -1, -states.shape[1] :, None]
         states = states.masked_fill(~real, 0.0)
         if memory is not None:
-            before = self._before(states, memory)
+            padded = self._prepend_past(states, memory)
         else:
             left = self.reach if self.causal else self.reach // 2
-            before = nn.functional.pad(states, (0, 0, left, self.reach - left))
-        return self.convolve(before.transpose(1, 2)).transpose(1, 2)
+            padded = nn.functional.pad(states, (0, 0, left, self.reach - left))
+        return self.convolve(padded.transpose(1, 2)).transpose(1, 2)
 
-    def _before(self, states: Tensor, memory: Memory) -> Tensor:
-        """``states`` behind the last few that were kept; the last few of both are kept."""
+    def _prepend_past(self, states: Tensor, memory: Memory) -> Tensor:
+        """Prepend the cached inputs, and cache the last inputs of both."""
         if not self.causal:
             raise ValueError(
-                "Memory carries a sequence forward, so only a causal mixer has one. "
-                "Got memory for a mixer that sees both sides; make it causal."
+                "Only a causal mixer can generate step by step from a memory. Got memory for a "
+                "bidirectional mixer; make it causal."
             )
         past = memory.get("inputs")
         if past is None:

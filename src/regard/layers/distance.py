@@ -1,12 +1,12 @@
-"""Position on the scores: a number per head that depends on how far a key is from a query.
+"""Relative position bias: a number per head and distance, added to the attention scores.
 
     table      b[h, key - query], one number per distance: heads · (2·positions - 1) in all
                                                                (Shaw et al. 2018; Huang et al. 2020)
-    buckets    near distances have their own number, far ones share (Raffel et al. 2020, §2.1)
+    buckets    near distances have their own bias, far ones share (Raffel et al. 2020, §2.1)
     ALiBi      -slope(h) · |key - query|, nothing to learn         (Press et al. 2022, §3)
 
-All answer ``(queries, keys)`` with a bias for :func:`regard.layers.attention.attend`; the last
-query stands at the last key.
+All map ``(queries, keys)`` to a bias for :func:`regard.layers.attention.attend`; the last query is
+at the position of the last key.
 """
 
 import math
@@ -21,7 +21,7 @@ class RelativeTable(nn.Module):
 
     Args:
         heads: Number of heads.
-        positions: Longest text answered for.
+        positions: Maximum number of positions of a text.
 
     """
 
@@ -33,8 +33,8 @@ class RelativeTable(nn.Module):
     def forward(self, queries: int, keys: int) -> Float[Tensor, "1 head query key"]:
         if keys > self.positions:
             raise ValueError(
-                f"A relative table knows only the distances it was made for. Got {keys} "
-                f"positions, table of {self.positions}; shorten the text or train with more "
+                f"A text may have at most as many positions as the table of relative positions. "
+                f"Got {keys}, table of {self.positions}; shorten the text or train with more "
                 f"positions."
             )
         ahead = _ahead(queries, keys, self.table.device)
@@ -42,13 +42,13 @@ class RelativeTable(nn.Module):
 
 
 class RelativeBuckets(nn.Module):
-    """One learned number per head and class of distances.
+    """One learned number per head and bucket of distances.
 
     Args:
         heads: Number of heads.
-        buckets: Number of classes; half for either side unless causal.
-        farthest: Distance from which on all share the last class.
-        causal: Whether keys ahead are never looked at, so that all classes serve those behind.
+        buckets: Number of buckets; half for either side unless causal.
+        farthest: Distance at which the last bucket begins.
+        causal: Whether attention is causal, so that all buckets serve earlier keys.
 
     """
 
@@ -82,12 +82,13 @@ class RelativeBuckets(nn.Module):
 class Alibi(nn.Module):
     """-slope(h) · |key - query|, with slopes 2^(-8/heads), 2^(-16/heads), … and nothing to learn.
 
-    The paper's is causal. Looking both ways, one slope would make a text and its mirror image look
-    alike, so keys ahead then count twice in every other head, and keys behind in the rest.
+    The paper's is causal. With bidirectional attention one slope could not distinguish a text from
+    its reverse, so the slope is doubled for later keys in every other head, and for earlier keys
+    in the rest.
 
     Args:
         heads: Number of heads.
-        causal: Whether keys ahead are never looked at; their bias is then 0.
+        causal: Whether attention is causal; the bias of later keys is then 0.
 
     """
 
@@ -107,7 +108,7 @@ class Alibi(nn.Module):
 
 
 def _slopes(heads: int) -> list[float]:
-    """Return a geometric series; no power of two borrows from the next finer series."""
+    """Return a geometric series; other counts than powers of two add terms of the next series."""
     whole = 2 ** math.floor(math.log2(heads))
     series = [2.0 ** (-8 * (head + 1) / whole) for head in range(whole)]
     finer = [2.0 ** (-4 * (head + 1) / whole) for head in range(0, 2 * whole, 2)]
@@ -115,6 +116,6 @@ def _slopes(heads: int) -> list[float]:
 
 
 def _ahead(queries: int, keys: int, device: torch.device) -> Int[Tensor, "query key"]:
-    """How far ahead of each query each key stands."""
-    places = torch.arange(keys, device=device)
-    return places - places[keys - queries :, None]
+    """Return key position - query position for every pair."""
+    positions = torch.arange(keys, device=device)
+    return positions - positions[keys - queries :, None]

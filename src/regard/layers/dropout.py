@@ -1,8 +1,8 @@
-"""Dropout: while training, a share of the numbers is silenced and the rest speaks louder.
+"""Dropout: while training, a share of the numbers is zeroed and the rest scaled up.
 
     y = x ⊙ mask / (1 - p),   P(mask = 0) = p            (Srivastava et al. 2014)
 
-The mask is drawn byte by byte from SFC64: a number is silenced when its byte is below 256·p. So p
+The mask is drawn byte by byte from SFC64: a number is zeroed when its byte is below 256·p. So p
 is rounded to 1/256, and the scale is that of the rounded share: the mean is kept exactly. Inside
 ``with keyed(seed, step):`` every mask is a pure function of the key. It is drawn on the CPU and
 moved, so that it is the same on every device.
@@ -36,7 +36,7 @@ class Dropout(nn.Module):
     """x ⊙ mask / (1 - p) while training, x otherwise.
 
     Args:
-        share: Share of the numbers silenced, at least 0 and below 1; rounded to 1/256.
+        share: Share of the numbers zeroed, at least 0 and below 1; rounded to 1/256.
 
     """
 
@@ -47,32 +47,32 @@ class Dropout(nn.Module):
                 f"A dropout share is at least 0 and below 1. Got {share}; 0.1 is usual."
             )
         self.share = share
-        self.silent = min(round(share * _LEVELS), _LEVELS - 1)
+        self.dropped_levels = min(round(share * _LEVELS), _LEVELS - 1)
 
     def forward(self, states: Float[Tensor, "*axes"]) -> Float[Tensor, "*axes"]:
-        if not (self.training and self.silent):
+        if not (self.training and self.dropped_levels):
             return states
-        mask = _mask(states, self.silent)
-        scale = _LEVELS / (_LEVELS - self.silent)
-        return _Silenced.apply(states, mask, scale)  # type: ignore[no-untyped-call]
+        mask = _mask(states, self.dropped_levels)
+        scale = _LEVELS / (_LEVELS - self.dropped_levels)
+        return _Masked.apply(states, mask, scale)  # type: ignore[no-untyped-call]
 
     def extra_repr(self) -> str:
         return f"share={self.share}"
 
 
-def _mask(states: Float[Tensor, "*axes"], silent: int) -> UInt8[Tensor, "*axes"]:
-    """Draw 1 where a number stays and 0 where it is silenced."""
+def _mask(states: Float[Tensor, "*axes"], dropped: int) -> UInt8[Tensor, "*axes"]:
+    """Draw 1 where a number is kept and 0 where it is zeroed."""
     source = _source.get()
     if source is None:
         source = np.random.SFC64(int(torch.randint(2**62, ())))
     count = states.numel()
     levels = source.random_raw(-(-count // 8)).view(np.uint8)[:count]
-    mask = torch.from_numpy((levels >= silent).view(np.uint8)).view(states.shape)
+    mask = torch.from_numpy((levels >= dropped).view(np.uint8)).view(states.shape)
     return mask.to(states.device)
 
 
-class _Silenced(torch.autograd.Function):
-    """x ⊙ mask · scale, keeping one byte per number for the way back.
+class _Masked(torch.autograd.Function):
+    """x ⊙ mask · scale, storing one byte per number for the backward pass.
 
     The mask is bytes and not booleans because torch turns bytes into floats seven times faster.
     """

@@ -1,8 +1,8 @@
 """Embedding: ids become states, and states become logits through the same table.
 
-state(t) = E[id(t)] · √width, then the position joins      (Vaswani et al. 2017, §3.4)
+state(t) = E[id(t)] · √width, plus the position            (Vaswani et al. 2017, §3.4)
          + S[segment(t)], then a norm                      (BERT: Devlin et al. 2019, figure 2)
-         + Σₙ Nₙ[hash(id(t-n+1) … id(t))]                  runs of tokens, as fastText hashes them
+         + Σₙ Nₙ[hash(id(t-n+1) … id(t))]                  hashed n-grams, as in fastText
 logits   = state · Eᵀ                                      (Press and Wolf 2017)
 """
 
@@ -17,22 +17,22 @@ from regard.layers.dropout import Dropout
 from regard.layers.memory import Memory
 from regard.layers.position import Added, Concatenated
 
-KNOWN = (1 << 24) - 1
-"""The bits of a run's hash by which it is known."""
+HASH_MASK = (1 << 24) - 1
+"""Bits of an n-gram's hash that decide whether it has an embedding."""
 
 
-class Joins(NamedTuple):
-    """What else joins a token's vector."""
+class Extras(NamedTuple):
+    """What is added to the token embeddings."""
 
     ngrams: "Ngrams | None" = None
-    """Vectors of runs of tokens, added to the token's own."""
+    """Embeddings of n-grams."""
     segments: int = 0
-    """How many kinds of span have a vector of their own."""
+    """Number of segment embeddings."""
     norm: nn.Module | None = None
-    """What brings the sum to one scale."""
+    """Norm of the sum."""
 
 
-_NOTHING = Joins()
+_NOTHING = Extras()
 
 
 class Embedding(nn.Module):
@@ -41,10 +41,10 @@ class Embedding(nn.Module):
     Args:
         tokens: Number of different ids.
         width: Size of a token's vector.
-        scaled: Whether vectors are multiplied by √width when they enter.
-        place: How a position joins the token; None for not at all.
-        joins: What else joins the token's vector.
-        dropout: Share of the entering states dropped while training.
+        scaled: Whether vectors are multiplied by √width.
+        place: Position encoding on the states; None for none.
+        extras: What else is added.
+        dropout: Share of the output dropped while training.
 
     """
 
@@ -55,16 +55,16 @@ class Embedding(nn.Module):
         *,
         scaled: bool,
         place: Added | Concatenated | None = None,
-        joins: Joins = _NOTHING,
+        extras: Extras = _NOTHING,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.table = nn.Parameter(torch.empty(tokens, width).normal_(std=width**-0.5))
         self.scale = math.sqrt(width) if scaled else 1.0
-        self.place, self.ngrams, self.norm = place, joins.ngrams, joins.norm
+        self.place, self.ngrams, self.norm = place, extras.ngrams, extras.norm
         self.segments: nn.Parameter | None = None
-        if joins.segments:
-            table = torch.empty(joins.segments, width).normal_(std=width**-0.5)
+        if extras.segments:
+            table = torch.empty(extras.segments, width).normal_(std=width**-0.5)
             self.segments = nn.Parameter(table)
         self.dropout = Dropout(dropout)
 
@@ -77,10 +77,10 @@ class Embedding(nn.Module):
         segments: Int[Tensor, "batch position"] | None = None,
         memory: Memory | None = None,
     ) -> Float[Tensor, "batch position width"]:
-        """Return the states of ``ids``, the first of which stands at position ``start``.
+        """Return the states of ``ids``, the first of which is at position ``start``.
 
-        ``at`` names every position instead, where some were left out between; ``segments`` says
-        which span each token belongs to; ``memory`` keeps the last ids for the runs of later ones.
+        ``at`` gives every position instead, if tokens between were left out. ``memory`` caches the
+        last ids for the n-grams of later calls.
         """
         states = nn.functional.embedding(ids, self.table)
         if self.ngrams is not None:
@@ -97,25 +97,24 @@ class Embedding(nn.Module):
         return self.dropout(states)
 
     def logits(self, states: Float[Tensor, "*axes width"]) -> Float[Tensor, "*axes token"]:
-        """How well each token's vector answers each state: the output tied to the input."""
+        """Return the dot products of states and token embeddings: a tied output layer."""
         return nn.functional.linear(states, self.table)
 
 
 class Ngrams(nn.Module):
-    """Vectors of the runs of 2 to ``longest`` tokens that end at each position.
+    """Hashed embeddings of the n-grams of 2 to ``longest`` tokens that end at each position.
 
-    A run is found by a hash, so that every possible one has a row and some share theirs. A run
-    never reaches back beyond ``boundary``, its own last token or another: what stands before it
-    counts as nothing.
+    N-grams with the same hash share an embedding. No n-gram extends across ``boundary``: earlier
+    tokens count as 0.
 
     Args:
-        longest: The longest run.
-        rows: How many vectors the runs of one length share.
+        longest: Length of the longest n-gram.
+        rows: Number of embeddings for the n-grams of one length.
         width: Size of a vector.
         boundary: The id that ends a document.
-        dropout: Share of the runs left out while training, each run as a whole: otherwise those
-            seen once are learned by heart, and the tokens alone learn too little.
-        lazy: Whether gradients name only the rows that were read.
+        dropout: Share of the n-grams dropped while training, each as a whole: otherwise rare ones
+            overfit, and the tokens alone learn too little.
+        lazy: Whether gradients are sparse.
 
     """
 
@@ -137,8 +136,8 @@ class Ngrams(nn.Module):
         self.known: Tensor | None
         self.register_buffer("known", None)
 
-    def know(self, known: UInt8[Tensor, "length byte"]) -> None:
-        """Let only these runs have vectors: a bit for each hash, the runs of a length in a row."""
+    def restrict(self, known: UInt8[Tensor, "length byte"]) -> None:
+        """Restrict embeddings to these n-grams: a row of bits for each length, one bit per hash."""
         self.register_buffer("known", known)
 
     def forward(
@@ -152,31 +151,31 @@ class Ngrams(nn.Module):
         if memory is not None:
             memory["ids"] = every[:, -reach:]
         found: list[Tensor] = []
-        for run, table in zip(self.runs(every, ids.shape[1]), self.tables, strict=True):
-            vectors = nn.functional.embedding(run % self.rows, table, sparse=self.lazy)
+        for hashed, table in zip(self.hashes(every, ids.shape[1]), self.tables, strict=True):
+            vectors = nn.functional.embedding(hashed % self.rows, table, sparse=self.lazy)
             if self.known is not None:
-                vectors = vectors * self.is_known(run, len(found))[..., None]
+                vectors = vectors * self.is_known(hashed, len(found))[..., None]
             if self.training and self.dropout.share:
                 vectors = vectors * self.dropout(vectors.new_ones(*ids.shape, 1))
             found.append(vectors)
         return sum(found[1:], start=found[0])
 
-    def is_known(self, run: Int[Tensor, "batch position"], length: int) -> Tensor:
-        """Say of each run whether it has a vector: 1 or 0."""
+    def is_known(self, hashed: Int[Tensor, "batch position"], length: int) -> Tensor:
+        """Return 1 for each n-gram with an embedding, else 0."""
         if self.known is None:
-            return torch.ones_like(run)
-        place = run & KNOWN
+            return torch.ones_like(hashed)
+        place = hashed & HASH_MASK
         return self.known[length, place >> 3] >> (place & 7) & 1
 
-    def runs(self, every: Int[Tensor, "batch longer"], positions: int) -> list[Tensor]:
-        """Hash the runs of each length that end at the last positions, shortest first."""
+    def hashes(self, every: Int[Tensor, "batch longer"], positions: int) -> list[Tensor]:
+        """Hash the n-grams of each length that end at the last positions, shortest first."""
         reach = self.longest - 1
-        run = every[:, reach:]
-        runs, ended = [], run == self.boundary
+        hashed = every[:, reach:]
+        hashes, ended = [], hashed == self.boundary
         for back in range(1, self.longest):
             earlier = every[:, reach - back : reach - back + positions]
             # Two odd constants of xxHash: any that scatter the bits would do.
-            run = (run * 0x9E3779B1 + earlier.masked_fill(ended, 0) + 1) * 0x85EBCA77
-            runs.append(run)
+            hashed = (hashed * 0x9E3779B1 + earlier.masked_fill(ended, 0) + 1) * 0x85EBCA77
+            hashes.append(hashed)
             ended = ended | (earlier == self.boundary)
-        return [run ^ (run >> 29) for run in runs]
+        return [hashed ^ (hashed >> 29) for hashed in hashes]

@@ -1,4 +1,4 @@
-"""The feed-forward part: each position thinks for itself.
+"""The feed-forward layer, applied to each position independently.
 
 FF(x)     = act(x · W₁ + b₁) · W₂ + b₂                (Vaswani et al. 2017, eq. 2)
 SwiGLU(x) = (silu(x · W_g) ⊙ (x · W₁)) · W₂           (Shazeer 2020, eq. 6)
@@ -22,10 +22,10 @@ class FeedForward(nn.Module):
 
     Args:
         width: Size of one state.
-        inner: Size of the layer inside.
-        activation: What bends inside; ``swiglu`` adds a third matrix, the gate.
-        biases: Whether the matrices add a bias.
-        dropout: Share of the inner layer dropped while training.
+        inner: Hidden size.
+        activation: The activation; ``swiglu`` adds a third matrix, the gate.
+        biases: Whether the matrices have biases.
+        dropout: Share of the hidden layer dropped while training.
 
     """
 
@@ -48,10 +48,10 @@ class FeedForward(nn.Module):
     def forward(self, states: Float[Tensor, "*axes width"]) -> Float[Tensor, "*axes width"]:
         inner = self.to_inner(states)
         if self.to_gate is not None:
-            bent = nn.functional.silu(self.to_gate(states)) * inner
+            hidden = nn.functional.silu(self.to_gate(states)) * inner
         else:
-            bent = _BENDS[self.activation](inner)
-        return self.to_output(self.dropout(bent))
+            hidden = _ACTIVATIONS[self.activation](inner)
+        return self.to_output(self.dropout(hidden))
 
 
 def relu2(inner: Float[Tensor, "*axes"]) -> Float[Tensor, "*axes"]:
@@ -64,15 +64,15 @@ class _Relu2(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, inner: Tensor) -> Tensor:  # noqa: ANN401
-        bent = inner.relu()
-        ctx.save_for_backward(bent)
-        return bent * bent
+        positive = inner.relu()
+        ctx.save_for_backward(positive)
+        return positive * positive
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> Tensor:  # noqa: ANN401
-        (bent,) = ctx.saved_tensors
-        return (gradient * bent).mul_(2)
+        (positive,) = ctx.saved_tensors
+        return (gradient * positive).mul_(2)
 
 
-_BENDS = {"relu": torch.relu, "gelu": nn.functional.gelu, "relu2": relu2}
+_ACTIVATIONS = {"relu": torch.relu, "gelu": nn.functional.gelu, "relu2": relu2}

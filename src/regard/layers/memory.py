@@ -1,7 +1,7 @@
-"""Memory: what a mixer keeps between two steps, so that a step costs one position and not all.
+"""Memory: what a mixer caches between two steps of generation, so that a step costs one position.
 
-Attention keeps the keys and values it has seen, recurrence its last state, convolution the last
-few inputs. Every tensor has ``batch`` first, so that a search can reorder, repeat or drop rows.
+Attention caches keys and values (a KV cache), recurrence its last state, convolution its last
+inputs. Every tensor has ``batch`` first, so that a search can reorder, repeat or drop rows.
 """
 
 from collections.abc import Iterator, MutableMapping
@@ -12,7 +12,7 @@ from torch import Tensor
 
 
 class Memory(MutableMapping[str, Tensor]):
-    """Tensors by name, and how many positions have been seen."""
+    """Cached tensors by name, and the number of positions processed."""
 
     def __init__(self) -> None:
         self.positions = 0
@@ -34,12 +34,12 @@ class Memory(MutableMapping[str, Tensor]):
         return len(self._kept)
 
     def append(self, name: str, newest: Tensor, *, dim: int) -> Tensor:
-        """Put ``newest`` behind what is kept under ``name`` along ``dim``; return all of it."""
+        """Append ``newest`` to the tensor ``name`` along ``dim``, and return the result."""
         kept = self._kept.get(name)
         self._kept[name] = newest if kept is None else torch.cat([kept, newest], dim=dim)
         return self._kept[name]
 
     def keep(self, rows: Int[Tensor, " row"]) -> None:
-        """Go on with these rows, in this order; a row may be repeated or left out."""
+        """Select rows, in this order; a row may be repeated or dropped."""
         for name, tensor in self._kept.items():
             self._kept[name] = tensor.index_select(0, rows.to(tensor.device))

@@ -1,21 +1,22 @@
-"""Pooling: a sentence of any length becomes one state, or a few.
+"""Pooling: a text of any length becomes one state, or a few.
 
-    first   x(0)                                  what stands at [CLS]
+    first   x(0)                                  the state of [CLS]
     cls     tanh(W·x(0) + b)                      BERT's pooler (Devlin et al. 2019)
-    last    x(n - 1)                              where a causal body has seen everything
-    mean    Σ x(t) / n, over what is visible
-    max     the largest of each feature, over what is visible
+    last    x(n - 1)                              for a causal body
+    mean    Σ x(t) / n, over visible positions
+    max     maximum of each feature, over visible positions
     attention: key = tanh(states · Wᵀ + b), value = states, query = learned, one per hop
 
 With one hop attention is that of HAN (Yang et al. 2016, eq. 5-7); with many it is the structured
-self-attentive embedding M = A·H (Lin et al. 2017, eq. 6-7). A row that may see nothing pools to 0.
+self-attentive embedding M = A·H (Lin et al. 2017, eq. 6-7). A row without visible positions pools
+to 0.
 """
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from regard.layers.attention import Attended, attend, dot, softmax
+from regard.layers.attention import AttentionOutput, attend, dot, softmax
 from regard.layers.diversity import frobenius
 from regard.layers.tap import Tap
 
@@ -25,7 +26,7 @@ Pooled = Float[Tensor, "batch width"]
 
 
 class First(nn.Module):
-    """x(0): the position that is read for the whole."""
+    """x(0)."""
 
     def forward(self, states: States, *, visible: Visible) -> Pooled:
         return states[:, 0].masked_fill(~visible[:, 0, 0, :1], 0.0)
@@ -67,7 +68,7 @@ class Mean(nn.Module):
 
 
 class Max(nn.Module):
-    """The largest of each feature."""
+    """Maximum of each feature."""
 
     def forward(self, states: States, *, visible: Visible) -> Pooled:
         seen = visible[:, 0, 0, :, None]
@@ -88,12 +89,12 @@ class MeanMax(nn.Module):
 
 
 class AttentionPool(nn.Module):
-    """Look at a sequence with ``hops`` learned queries.
+    """Attention pooling with ``hops`` learned queries.
 
     Args:
         width: Size of one state.
-        hops: Number of looks, and of states returned.
-        features: Size of the space in which queries and keys meet.
+        hops: Number of queries, and of states returned.
+        features: Size of queries and keys.
         biases: Whether keys have a bias, as HAN's do and those of Lin et al. do not.
 
     """
@@ -105,10 +106,10 @@ class AttentionPool(nn.Module):
         self.weights = Tap()
 
     def forward(self, states: States, *, visible: Visible) -> Float[Tensor, "batch hop width"]:
-        return self.look(states, visible=visible).mixed[:, 0]
+        return self.attend(states, visible=visible).mixed[:, 0]
 
-    def look(self, states: States, *, visible: Visible) -> Attended:
-        """Mix the states once for each query, and say how."""
+    def attend(self, states: States, *, visible: Visible) -> AttentionOutput:
+        """Return the pooled states of each query, with the attention weights."""
         query = self.queries.expand(states.shape[0], 1, -1, -1)
         key = torch.tanh(self.to_key(states))[:, None]
         value = states[:, None]
@@ -119,5 +120,5 @@ class AttentionPool(nn.Module):
     def diversity_penalty(
         self, weights: Float[Tensor, "batch 1 hop position"]
     ) -> Float[Tensor, " batch"]:
-        """How much the hops look at the same words (Lin et al. 2017, eq. 8)."""
+        """Return the penalty for hops that attend to the same words (Lin et al. 2017, eq. 8)."""
         return frobenius(weights[:, 0])

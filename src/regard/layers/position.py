@@ -1,12 +1,12 @@
-"""Position on the states, and on query and key: telling ``a b`` from ``b a``.
+"""Position encodings on the states, and on queries and keys.
 
-    states           x(t) + p(t) or [x(t), p(t)]; p learned, or waves (Vaswani et al. 2017, §3.5):
+    states           x(t) + p(t) or [x(t), p(t)]; p learned, or sinusoids (Vaswani 2017, §3.5):
                      p(t)[2m] = sin(λₘt), p(t)[2m+1] = cos(λₘt), λₘ = 10000^(-2m/width)
-    shift            T(k) p(t) = p(t+k): every pair of waves is turned by λₘk
-    query and key    pairs of features are turned by λₘt, so that q(t)·k(s) depends on t - s only
+    shift            T(k) p(t) = p(t+k): every pair of sinusoids is rotated by λₘk
+    query and key    pairs of features are rotated by λₘt, so that q(t)·k(s) depends on t - s only
                      (rotary: Su et al. 2021, eq. 34)
 
-The third moment at which a position may speak, on the scores, is :mod:`regard.layers.distance`.
+Encodings on the scores are in :mod:`regard.layers.distance`.
 """
 
 import torch
@@ -20,10 +20,10 @@ _BASE = 10000.0
 
 
 class Sinusoidal(nn.Module):
-    """Fixed waves; sine and cosine of one frequency are neighbours.
+    """Fixed sinusoids; sine and cosine of one frequency are adjacent.
 
     Args:
-        width: Size of a position's vector; even, as waves come in pairs.
+        width: Size of a position's vector; even, as sinusoids come in pairs.
 
     """
 
@@ -41,7 +41,7 @@ class Learned(nn.Module):
     """One learned vector per position (Gehring et al. 2017).
 
     Args:
-        positions: How many positions there are.
+        positions: Number of positions.
         width: Size of a position's vector.
 
     """
@@ -55,9 +55,9 @@ class Learned(nn.Module):
         """Return the vectors of ``positions`` positions, the first of which is ``start``."""
         if start + positions > len(self.table):
             raise ValueError(
-                f"A learned table knows only the positions it was made for. Got "
-                f"{start + positions} positions, table of {len(self.table)}; shorten the text or "
-                f"train with more positions."
+                f"A text may have at most as many positions as there are position embeddings. Got "
+                f"{start + positions}, table of {len(self.table)}; shorten the text or train with "
+                f"more positions."
             )
         return self.table[start : start + positions]
 
@@ -66,7 +66,7 @@ class Added(nn.Module):
     """x(t) + p(t).
 
     Args:
-        table: The positions' vectors, as wide as the states.
+        table: The position vectors, as wide as the states.
 
     """
 
@@ -81,15 +81,15 @@ class Added(nn.Module):
         start: int = 0,
         at: Int[Tensor, "batch position"] | None = None,
     ) -> Float[Tensor, "batch position width"]:
-        """Join the positions from ``start`` on, or those that ``at`` names one by one."""
+        """Encode the positions from ``start`` on, or those in ``at``."""
         return states + _vectors(self.table, states, start, at)
 
 
 class Concatenated(nn.Module):
-    """[x(t), p(t)]: the states grow by the width of the positions' vectors.
+    """[x(t), p(t)]: states grow by the width of the position vectors.
 
     Args:
-        table: The positions' vectors, of any width.
+        table: The position vectors, of any width.
 
     """
 
@@ -104,7 +104,7 @@ class Concatenated(nn.Module):
         start: int = 0,
         at: Int[Tensor, "batch position"] | None = None,
     ) -> Float[Tensor, "batch position wider"]:
-        """Join the positions from ``start`` on, or those that ``at`` names one by one."""
+        """Encode the positions from ``start`` on, or those in ``at``."""
         places = _vectors(self.table, states, start, at)
         return torch.cat([states, places.to(states.dtype).expand(len(states), -1, -1)], dim=-1)
 
@@ -127,11 +127,11 @@ def shift_operator(k: int, width: int) -> Float[Tensor, "width width"]:
 
 
 class Rotary(nn.Module):
-    """Turn feature 2m and feature 2m+1 together, by λₘt.
+    """Rotate features 2m and 2m+1 together by λₘt.
 
     Args:
-        features: Size of a head; even, as features turn in pairs.
-        base: The slowest wave's length, in positions over 2π.
+        features: Size of a head; even, as features are rotated in pairs.
+        base: The longest wavelength in positions, divided by 2π.
 
     """
 
@@ -142,21 +142,20 @@ class Rotary(nn.Module):
     def forward(
         self, heads: Float[Tensor, "batch head position feature"], *, start: int = 0
     ) -> Float[Tensor, "batch head position feature"]:
-        """Turn ``heads``, the first of which stands at position ``start``."""
+        """Rotate ``heads``, the first of which is at position ``start``."""
         exact = heads if heads.dtype == torch.float64 else heads.float()
         waves = self.waves(heads.shape[2], start=start).to(exact.dtype)
-        # A pair is one complex number, and turning it one product: five times faster than sines
-        # and cosines by hand.
+        # As a complex product, rotation is five times faster than with sines and cosines.
         pairs = torch.view_as_complex(exact.unflatten(-1, (-1, 2)))
-        turned = pairs * torch.view_as_complex(waves)
-        return torch.view_as_real(turned).flatten(-2).to(heads.dtype)
+        rotated = pairs * torch.view_as_complex(waves)
+        return torch.view_as_real(rotated).flatten(-2).to(heads.dtype)
 
 
-# ── what both are made of ────────────────────────────────────────────────────────────────────────
+# ── shared by both ───────────────────────────────────────────────────────────────────────────────
 
 
 class _Waves(nn.Module):
-    """cos(λₘt) and sin(λₘt) for every t asked for, computed in float64 once and kept."""
+    """cos(λₘt) and sin(λₘt) for every t, computed once in float64 and cached."""
 
     like: Tensor
 
@@ -164,11 +163,11 @@ class _Waves(nn.Module):
         super().__init__()
         if width % 2:
             raise ValueError(
-                f"Waves come in pairs of sine and cosine, so their width must be even. "
+                f"Sinusoids come in pairs of sine and cosine, so their width must be even. "
                 f"Got {width}; {width + 1} fits."
             )
-        # The empty buffer follows the model's dtype and device; the waves themselves stay float64,
-        # so that a model moved to float64 loses no digits.
+        # The empty buffer follows the model's dtype and device; the cache stays float64, so that a
+        # model moved to float64 loses no digits.
         self.register_buffer("like", torch.empty(0), persistent=False)
         self._frequencies = _frequencies(width, base)
         self._kept = torch.empty(0, width // 2, 2, dtype=torch.float64)
@@ -176,7 +175,7 @@ class _Waves(nn.Module):
     def forward(self, positions: int, *, start: int) -> Float[Tensor, "position pair 2"]:
         end = start + positions
         if end > len(self._kept):
-            # Inference mode would forbid the kept tensor to training later.
+            # A tensor made in inference mode could not be used in training later.
             with torch.inference_mode(False), torch.no_grad():
                 angles = torch.arange(2 * end, dtype=torch.float64)[:, None] * self._frequencies
                 self._kept = torch.stack([angles.cos(), angles.sin()], dim=-1)

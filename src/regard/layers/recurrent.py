@@ -1,10 +1,10 @@
-"""Recurrence as a mixer: each position hears from the one before it.
+"""Recurrence as a mixer: each state depends on the one before it.
 
     GRU    h(t) = (1 - z) ⊙ n + z ⊙ h(t-1)                       (Cho et al. 2014)
     LSTM   c(t) = f ⊙ c(t-1) + i ⊙ g,  h(t) = o ⊙ tanh(c(t))     (Hochreiter, Schmidhuber 1997)
 
-A mixer that is not causal reads in both directions, half of the width each; the way back begins at
-each row's last word, so that padding is never felt. Padding stands on the right.
+A mixer that is not causal is bidirectional, with half of the width for each direction. The backward
+direction begins at each row's last token, so that padding has no effect. Padding is on the right.
 """
 
 from typing import Literal
@@ -25,8 +25,8 @@ class Recurrent(nn.Module):
     Args:
         width: Size of one state; even if not causal, as each direction has half of it.
         cell: The recurrent cell.
-        causal: Whether positions hear only from those before them.
-        entering: Size of the states that enter, where it is another.
+        causal: Whether states depend on earlier positions only.
+        entering: Size of the input states, if it is not ``width``.
 
     """
 
@@ -50,44 +50,44 @@ class Recurrent(nn.Module):
         visible: Bool[Tensor, "#batch 1 #position key"],
         memory: Memory | None = None,
     ) -> Float[Tensor, "batch position width"]:
-        """Read ``states``; with ``memory``, from where the last call stopped."""
+        """Run the cell over ``states``; with ``memory``, from the state of the last call."""
         if self.back is None:
-            return self._read_on(states, memory)
+            return self._continue(states, memory)
         if memory is not None:
             raise ValueError(
-                "Memory carries a sequence forward, so only a causal mixer has one. "
-                "Got memory for a mixer that reads in both directions; make it causal."
+                "Only a causal mixer can generate step by step from a memory. Got memory for a "
+                "bidirectional mixer; make it causal."
             )
-        turned = _backwards(visible[:, 0, -1], states)
-        onward = _read(self.onward, states)[0]
-        back = _read(self.back, _gather(states, turned))[0]
-        return torch.cat([onward, _gather(back, turned)], dim=-1)
+        mirrored = _mirror(visible[:, 0, -1], states)
+        onward = _run_cell(self.onward, states)[0]
+        back = _run_cell(self.back, _gather(states, mirrored))[0]
+        return torch.cat([onward, _gather(back, mirrored)], dim=-1)
 
-    def _read_on(self, states: Tensor, memory: Memory | None) -> Tensor:
+    def _continue(self, states: Tensor, memory: Memory | None) -> Tensor:
         if memory is None:
-            return _read(self.onward, states)[0]
+            return _run_cell(self.onward, states)[0]
         names = ("hidden", "cell") if isinstance(self.onward, nn.LSTM) else ("hidden",)
         past = tuple(memory[name].transpose(0, 1).contiguous() for name in names if name in memory)
         begin = (past if len(names) > 1 else past[0]) if past else None
-        read, end = _read(self.onward, states, begin)
+        outputs, end = _run_cell(self.onward, states, begin)
         for name, tensor in zip(names, end if len(names) > 1 else (end,), strict=True):
             memory[name] = tensor.transpose(0, 1)
         memory.positions += states.shape[1]
-        return read
+        return outputs
 
 
-def _read(
+def _run_cell(
     cell: nn.RNNBase, states: Tensor, begin: Tensor | tuple[Tensor, ...] | None = None
 ) -> tuple[Tensor, Tensor | tuple[Tensor, ...]]:
-    """Run a cell in its own precision, as many CPUs have no LSTM in half of it."""
+    """Run a cell in its own precision, as many CPUs have no LSTM in half precision."""
     with torch.autocast(states.device.type, enabled=False):
         return cell(states.to(next(cell.parameters()).dtype), begin)
 
 
-def _backwards(
+def _mirror(
     real: Bool[Tensor, "#batch position"], states: Float[Tensor, "batch position width"]
 ) -> Int[Tensor, "batch position"]:
-    """Where each position's mirror image stands within its row's real part; padding stays put."""
+    """Return the reversed positions of each row; padding is not moved."""
     places = torch.arange(states.shape[1], device=states.device)
     mirrored = real.sum(dim=-1, keepdim=True) - 1 - places
     return torch.where(mirrored >= 0, mirrored, places).expand(len(states), -1)

@@ -1,4 +1,4 @@
-"""A tap: a named place in a model where a tensor can be watched without being touched."""
+"""A tap: a named module at which an intermediate tensor can be recorded."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,11 +8,11 @@ from torch.utils.hooks import RemovableHandle
 
 
 class Tap(nn.Module):
-    """The identity, with a name. :mod:`regard.explain` listens here through a forward hook."""
+    """The identity, with a name. :mod:`regard.explain` registers a forward hook here."""
 
     @property
-    def heard(self) -> bool:
-        """Whether anyone listens; if not, the model may compute by a faster way that skips this."""
+    def has_listener(self) -> bool:
+        """Whether a hook is registered; if not, the model may skip this tensor to be faster."""
         return bool(self._forward_hooks)
 
     def forward(self, tensor: Tensor) -> Tensor:
@@ -21,29 +21,29 @@ class Tap(nn.Module):
 
 @contextmanager
 def listen(module: nn.Module, *names: str) -> Iterator[dict[str, list[Tensor]]]:
-    """Record what flows through the taps of ``module``: one list per tap, one tensor per call.
+    """Record the tensors at the taps of ``module``: one list per tap, one tensor per call.
 
-    Taps go by their qualified name (``encoder.blocks.0.mixer.part.weights``); ``names`` chooses
-    those whose qualified name is or ends with one of them, and no names choose every tap.
+    ``names`` selects taps by their qualified name (``encoder.blocks.0.mixer.part.weights``) or the
+    end of it; without names all taps are recorded.
     """
     taps = {name: part for name, part in module.named_modules() if isinstance(part, Tap)}
-    chosen = {name: tap for name, tap in taps.items() if not names or _called(name, names)}
-    unknown = [name for name in names if not any(_called(tap, (name,)) for tap in taps)]
+    chosen = {name: tap for name, tap in taps.items() if not names or _matches(name, names)}
+    unknown = [name for name in names if not any(_matches(tap, (name,)) for tap in taps)]
     if unknown:
         raise ValueError(
-            f"Only a tap can be listened to. Got {', '.join(unknown)}; "
-            f"the taps here are {', '.join(taps) or 'none'}."
+            f"Only taps can be recorded. Got {', '.join(unknown)}; "
+            f"the taps of this model are {', '.join(taps) or 'none'}."
         )
-    heard: dict[str, list[Tensor]] = {name: [] for name in chosen}
-    handles = [_record(tap, heard[name]) for name, tap in chosen.items()]
+    recorded: dict[str, list[Tensor]] = {name: [] for name in chosen}
+    handles = [_record(tap, recorded[name]) for name, tap in chosen.items()]
     try:
-        yield heard
+        yield recorded
     finally:
         for handle in handles:
             handle.remove()
 
 
-def _called(tap: str, names: tuple[str, ...]) -> bool:
+def _matches(tap: str, names: tuple[str, ...]) -> bool:
     return any(tap == name or tap.endswith(f".{name}") for name in names)
 
 

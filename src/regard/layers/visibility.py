@@ -1,8 +1,8 @@
-"""Visibility: who may look at whom. True means *may look*; rules combine with ``&``.
+"""Attention masks. True means that a query may attend to a key; masks combine with ``&``.
 
-Every rule answers for all (query, key) pairs at once and broadcasts over the axes it ignores,
-so a decoder's view is simply ``causal(n, n) & padding(lengths, n)``. A mixer takes a :data:`Rule`
-and asks it for the sizes at hand; :func:`every` makes one rule of several.
+Every mask broadcasts over the axes that it does not depend on: a decoder's is
+``causal(n, n) & padding(lengths, n)``. A mixer takes a :data:`Rule`, a function of the sizes;
+:func:`every` combines several.
 """
 
 from functools import partial, reduce
@@ -17,25 +17,25 @@ Device = torch.device | None
 
 @runtime_checkable
 class Rule(Protocol):
-    """(queries, keys) -> visible. The last query stands at the last key."""
+    """(queries, keys) -> visible. The last query is at the position of the last key."""
 
     def __call__(self, queries: int, keys: int, *, device: Device = None) -> Tensor: ...
 
 
 def causal(queries: int, keys: int, *, device: Device = None) -> Bool[Tensor, "1 1 query key"]:
-    """No looking ahead. The last query stands at the last key."""
+    """Mask later keys. The last query is at the position of the last key."""
     return (_offset(queries, keys, device) <= 0)[None, None]
 
 
 def local(
     queries: int, keys: int, window: int, *, device: Device = None
 ) -> Bool[Tensor, "1 1 query key"]:
-    """No looking further than ``window`` positions either way (Luong et al. 2015, §3.2)."""
+    """Mask keys more than ``window`` positions away (Luong et al. 2015, §3.2)."""
     return (_offset(queries, keys, device).abs() <= window)[None, None]
 
 
 def padding(lengths: Int[Tensor, " batch"], keys: int) -> Bool[Tensor, "batch 1 1 key"]:
-    """No looking at padding."""
+    """Mask padding."""
     return (torch.arange(keys, device=lengths.device) < lengths[:, None])[:, None, None]
 
 
@@ -45,7 +45,7 @@ def within(window: int) -> Rule:
 
 
 def every(*rules: Rule) -> Rule:
-    """One rule that permits what all of ``rules`` permit; of a single one, itself."""
+    """Combine rules: visible is what all of them permit."""
     return rules[0] if len(rules) == 1 else partial(_every, rules)
 
 
@@ -56,6 +56,6 @@ def _every(
 
 
 def _offset(queries: int, keys: int, device: Device) -> Int[Tensor, "query key"]:
-    """How far ahead of each query each key stands."""
-    stands = torch.arange(keys - queries, keys, device=device)
-    return torch.arange(keys, device=device) - stands[:, None]
+    """Return key position - query position for every pair."""
+    positions = torch.arange(keys - queries, keys, device=device)
+    return torch.arange(keys, device=device) - positions[:, None]

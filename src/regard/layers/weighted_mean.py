@@ -1,10 +1,9 @@
-"""A mean in which rare words count for more.
+"""Weighted mean pooling with one weight per token of the vocabulary.
 
-    pooled = Σ exp(a(id)) · x(t) / Σ exp(a(id))        over what is visible
+    pooled = Σ exp(a(id)) · x(t) / Σ exp(a(id))        over visible positions
 
-One number a per token, fixed (such as the logarithm of its inverse document frequency, which makes
-this the sentence embedding of Arora et al. 2017 without its last step) or learned. It is a look
-whose scores depend on the token alone.
+The numbers a are fixed (such as log inverse document frequencies: the sentence embedding of Arora
+et al. 2017 without its last step) or learned.
 """
 
 import torch
@@ -17,7 +16,7 @@ class WeightedMean(nn.Module):
 
     Args:
         tokens: Number of different ids.
-        learned: Whether the numbers learn.
+        learned: Whether the weights are trained.
 
     """
 

@@ -60,10 +60,10 @@ def embedding(settings: ModelSettings, vocabulary: int, seq: Seq) -> Ledger:
 def position_width(settings: ModelSettings) -> int:
     """Return the features of a concatenated position."""
     place = settings.position
-    beside = (
+    concatenated = (
         isinstance(place, SinusoidalSettings | LearnedSettings) and place.joined == "concatenated"
     )
-    return settings.width // 4 * 2 if beside else 0
+    return settings.width // 4 * 2 if concatenated else 0
 
 
 def stack(
@@ -260,7 +260,7 @@ def _convolution(width: int, mixer: ConvolutionSettings, seq: Seq) -> Entry:
 
 
 def body(model: ModelSettings, facts: Facts, seq: Seq, *, causal: bool) -> Ledger:
-    """Say what reading texts costs, from tokens to states."""
+    """Cost of a body, from tokens to states."""
     read = bare_stack if model.bare else stack
     return [
         *embedding(model, facts.vocabulary, seq),

@@ -38,13 +38,13 @@ class Entry(NamedTuple):
     saved: int = 0
     """Bytes saved for the backward pass."""
     workspace: int = 0
-    """Temporary bytes of the backward pass, besides what is saved."""
+    """Temporary bytes of the backward pass, in addition to what is saved."""
     forward_workspace: int = 0
     """Temporary bytes of the forward pass."""
     matrices: tuple[tuple[int, int], ...] = ()
     """Hidden matrices, which Muon updates."""
     body: bool = True
-    """Whether it belongs to the body, which other tasks can carry over."""
+    """Whether it belongs to the body, which is transferred to other tasks."""
     forward_only_macs: int = 0
     """Multiply-adds without a backward pass, as of sampling from a generator."""
     held_gradient: int = 0
@@ -82,7 +82,7 @@ def mark_as_head(entries: Iterable[Entry]) -> Ledger:
 def repeat_pass(entries: Iterable[Entry]) -> Ledger:
     """Count another pass through parts whose parameters another entry counts.
 
-    Its gradients exist beside the accumulated ones for a moment.
+    Its gradients exist for a moment in addition to the accumulated ones.
     """
     return [
         entry._replace(

@@ -1,1 +1,1 @@
-"""The papers, wired from layers and nothing else. A model is a body and its heads."""
+"""The architectures, built from layers. A model is a body and its heads."""

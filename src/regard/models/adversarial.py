@@ -1,9 +1,9 @@
-"""Pushing the states that enter a model to where its answer suffers most (Miyato et al. 2017).
+"""Adversarial training on embeddings: the fast gradient method (FGM, Miyato et al. 2017).
 
     r = share · ‖x‖ · g/‖g‖,   g = ∂loss/∂x
 
-x are the states of one text as they enter (of one sentence, where sentences are read side by side).
-A model that also has to be right about x + r cannot lean on a few rare runs of words.
+x are the embeddings of one text (of one sentence in a hierarchical model). Trained on x + r as
+well, a model relies less on a few rare n-grams.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,8 +20,8 @@ States = Float[Tensor, "_row _position _width"]
 
 
 @contextmanager
-def entering(model: nn.Module) -> Iterator[list[States]]:
-    """Record the states that enter, one tensor for each time that texts are read."""
+def record_embeddings(model: nn.Module) -> Iterator[list[States]]:
+    """Record the output of the embedding layer, one tensor per call."""
     entered: list[States] = []
 
     def record(_part: nn.Module, _given: object, states: Tensor) -> Tensor:
@@ -34,34 +34,36 @@ def entering(model: nn.Module) -> Iterator[list[States]]:
 
 
 @contextmanager
-def pushed(model: nn.Module, pushes: Sequence[States]) -> Iterator[None]:
-    """Add a push to what enters, each time that texts are read."""
-    left = iter(pushes)
+def perturb_embeddings(model: nn.Module, perturbations: Sequence[States]) -> Iterator[None]:
+    """Add a perturbation to the output of the embedding layer, one per call."""
+    left = iter(perturbations)
 
-    def push(_part: nn.Module, _given: object, states: Tensor) -> Tensor:
+    def perturb(_part: nn.Module, _given: object, states: Tensor) -> Tensor:
         return states + next(left)
 
-    with _hooked(model, push):
+    with _hooked(model, perturb):
         yield
 
 
-def pushes(lost: Float[Tensor, ""], entered: Sequence[States], *, share: float) -> list[States]:
-    """Say where to push ``entered``, by ``share`` of their length, so that most is lost."""
-    slopes = torch.autograd.grad(lost, entered, retain_graph=True)
-    return [_along(slope, states, share) for slope, states in zip(slopes, entered, strict=True)]
+def compute_perturbations(
+    loss: Float[Tensor, ""], entered: Sequence[States], *, share: float
+) -> list[States]:
+    """Return perturbations along the gradient, with the norm of the embeddings times ``share``."""
+    gradients = torch.autograd.grad(loss, entered, retain_graph=True)
+    return [_scale(slope, states, share) for slope, states in zip(gradients, entered, strict=True)]
 
 
-def _along(slope: States, states: States, share: float) -> States:
-    felt = slope.ne(0).any(dim=2, keepdim=True)  # not padding
-    long = (states.detach() * felt).flatten(1).norm(dim=1)
-    steep = slope.flatten(1).norm(dim=1).clamp(min=torch.finfo(slope.dtype).tiny)
-    return slope * (share * long / steep)[:, None, None]
+def _scale(gradient: States, states: States, share: float) -> States:
+    real = gradient.ne(0).any(dim=2, keepdim=True)  # not padding
+    norm = (states.detach() * real).flatten(1).norm(dim=1)
+    steepness = gradient.flatten(1).norm(dim=1).clamp(min=torch.finfo(gradient.dtype).tiny)
+    return gradient * (share * norm / steepness)[:, None, None]
 
 
 @contextmanager
 def _hooked(model: nn.Module, hook: object) -> Iterator[None]:
-    readers = [part for part in model.modules() if isinstance(part, Embedding)]
-    handles = [part.register_forward_hook(hook) for part in readers]  # type: ignore[arg-type]
+    layers = [part for part in model.modules() if isinstance(part, Embedding)]
+    handles = [part.register_forward_hook(hook) for part in layers]  # type: ignore[arg-type]
     try:
         yield
     finally:

@@ -1,11 +1,11 @@
-"""BERT: a body that sees both ways, a head for masked words, and one for pairs.
+"""BERT: a bidirectional body, a head for masked tokens, and one for sentence pairs.
 
     states = body([CLS] A [SEP] B [SEP])
-    p(word at t)   = softmax(head(states(t)))          at masked places only
+    p(token at t)  = softmax(head(states(t)))          at masked positions only
     p(B follows A) = softmax(W·tanh(V·states(0)))      (Devlin et al. 2019, §3.1)
 
-With a view that hides the future in some rows the same model guesses next words in those (GPT-BERT:
-Charpentier and Samuel 2024): the head is one, the places asked are the caller's.
+With a causal mask in some rows the same model predicts next tokens there (GPT-BERT: Charpentier and
+Samuel 2024).
 """
 
 from jaxtyping import Bool, Float, Int
@@ -17,13 +17,12 @@ from regard.models.heads import LabelHead, TokenHead
 
 
 class Bert(nn.Module):
-    """Masked words, and pairs of spans.
+    """Masked language modelling, with a sentence-pair objective or without.
 
     Args:
-        body: A body without a rule of its own.
-        head: Turns its states into logits of tokens.
-        pair_head: Turns its states into the logits of "no" and "yes"; None where nothing is asked
-            of pairs.
+        body: A body without a mask of its own.
+        head: Maps its states to logits of tokens.
+        pair_head: Maps its states to the logits of "no" and "yes"; None without that objective.
 
     """
 
@@ -38,17 +37,17 @@ class Bert(nn.Module):
         visible: Bool[Tensor, "#batch 1 #position position"],
         segments: Int[Tensor, "batch position"] | None = None,
     ) -> Float[Tensor, "batch position width"]:
-        """States, of which heads ask those they want."""
+        """Return the states of the body."""
         return self.body(ids, visible=visible, segments=segments)
 
 
-def view(
+def attention_mask(
     lengths: Int[Tensor, " batch"],
     positions: int,
     *,
     forward_only: Bool[Tensor, " batch"] | None = None,
 ) -> Bool[Tensor, "batch 1 #position position"]:
-    """Hide padding from every row, and the future from the rows that are ``forward_only``."""
+    """Mask padding in every row, and later tokens in the rows that are ``forward_only``."""
     visible = padding(lengths, positions)
     if forward_only is None or not forward_only.any():
         return visible

@@ -1,8 +1,8 @@
-"""A bi-encoder: every text becomes one vector of length one, by the same body.
+"""A bi-encoder: one body encodes every text as a unit vector.
 
-    v(text) = pool(body(ids)) / ‖pool(body(ids))‖        likeness = v(a)·v(b), the cosine
+    v(text) = pool(body(ids)) / ‖pool(body(ids))‖        similarity = v(a)·v(b), the cosine
 
-Questions and documents are read apart, so that documents are read once, before anyone asks
+Queries and documents are encoded separately, so documents are encoded once, before any query
 (Reimers and Gurevych 2019; Karpukhin et al. 2020).
 """
 
@@ -20,7 +20,7 @@ class BiEncoder(nn.Module):
 
     Args:
         body: Any body.
-        pool: Turns its states into one state; a :class:`WeightedMean` also hears the ids.
+        pool: Turns its states into one state; a :class:`WeightedMean` also takes the ids.
 
     """
 
@@ -31,7 +31,7 @@ class BiEncoder(nn.Module):
     def forward(
         self, ids: Int[Tensor, "batch position"], *, lengths: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch feature"]:
-        """Vectors of length one."""
+        """Return unit vectors."""
         visible = padding(lengths, ids.shape[1])
         states = self.body(ids, visible=visible)
         if isinstance(self.pool, WeightedMean):

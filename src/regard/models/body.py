@@ -1,9 +1,9 @@
-"""A body: ids in, states out. What is learned from plain text, and carried from task to task.
+"""A body maps ids to states. It is what pretraining trains and what is transferred between tasks.
 
     states = stack(reading(ids))
 
-Whether a position sees what follows it is settled when the stack is built (``causal``), or left to
-the caller's ``visible`` (a body that can do both, for the hybrid objective).
+Attention is causal if the stack was built so, or if the caller's ``visible`` makes it so (for the
+hybrid objective).
 """
 
 from dataclasses import dataclass
@@ -19,25 +19,25 @@ from regard.models.stack import Bare, Stack, StackMemory
 
 @dataclass
 class BodyMemory:
-    """What a body keeps between two steps."""
+    """Caches of a body for generation step by step."""
 
     reading: Memory
     stack: StackMemory
     positions: int = 0
-    """How many positions have been read."""
+    """Number of positions processed."""
 
     def keep(self, rows: Int[Tensor, " row"]) -> None:
-        """Go on with these rows, in this order; a row may be repeated or left out."""
+        """Select rows, in this order; a row may be repeated or dropped."""
         self.reading.keep(rows)
         for memory in self.stack:
             memory.keep(rows)
 
 
 class Body(nn.Module):
-    """Reading and thinking, without an answer.
+    """Embedding layer and blocks, without an output layer.
 
     Args:
-        reading: Turns ids into states.
+        reading: The embedding layer.
         stack: The blocks, or mixers alone; these have no memory.
 
     """
@@ -55,7 +55,7 @@ class Body(nn.Module):
         at: Int[Tensor, "batch position"] | None = None,
         memory: BodyMemory | None = None,
     ) -> Float[Tensor, "batch position width"]:
-        """Read ``ids``; with ``memory`` they are the new positions only."""
+        """Return the states of ``ids``; with ``memory`` they are the new positions only."""
         if memory is None:
             states = self.reading(ids, segments=segments, at=at)
             return self.stack(states, visible=visible)
@@ -74,5 +74,5 @@ class Body(nn.Module):
 def all_visible(
     positions: int, *, device: torch.device | None = None
 ) -> Bool[Tensor, "1 1 1 position"]:
-    """Nothing is hidden but by the body's own rule."""
+    """Return a mask that hides nothing."""
     return torch.ones(1, 1, 1, positions, dtype=torch.bool, device=device)

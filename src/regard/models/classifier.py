@@ -1,7 +1,4 @@
-"""A classifier: a body, and a head that pools its states into one and says a label.
-
-logits = W · pool(body(ids)) + b
-"""
+"""A classifier: logits = W · pool(body(ids)) + b."""
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -12,11 +9,11 @@ from regard.models.heads import LabelHead
 
 
 class Classifier(nn.Module):
-    """Which label a text has.
+    """Label logits of a text.
 
     Args:
         body: Any body.
-        head: Turns its states into one logit per label.
+        head: Maps its states to one logit per label.
 
     """
 
@@ -31,6 +28,6 @@ class Classifier(nn.Module):
         lengths: Int[Tensor, " batch"],
         segments: Int[Tensor, "batch position"] | None = None,
     ) -> Float[Tensor, "batch label"]:
-        """Logits of every label."""
+        """Return the logits of all labels."""
         visible = padding(lengths, ids.shape[1])
         return self.head(self.body(ids, visible=visible, segments=segments), visible=visible)

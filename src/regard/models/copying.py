@@ -1,16 +1,15 @@
-"""Copying: beside writing a word of the vocabulary, a model may point at one in its source.
+"""Copy mechanism (pointer-generator): generate a token of the vocabulary or copy one of the source.
 
-    key_i   = W context_i + B context_{i-1}               what stands there, and what before it
-    weights = softmax(query·key / √width)                 where it points
-    g       = σ(w·[state; weights·context] + b)           how much is written, how much is copied
+    key_i   = W context_i + B context_{i-1}               token i and its predecessor
+    weights = softmax(query·key / √width)                 the pointer distribution
+    g       = σ(w·[state; weights·context] + b)           the gate: generate or copy
     p(y)    = g·p_vocabulary(y) + (1 - g)·Σ_{i: xᵢ = y} weightsᵢ       (See et al. 2017, eq. 9)
 
-The pointer is one more look of the decoder's last states into what was read, with a head of its
-own, so that the other heads stay free to look elsewhere. Its keys know what stands before them, so
-that a copy can go on where it is: "what followed the word I wrote last" is one product (the smeared
-keys of Olsson et al. 2022). A token that the head cannot write can still be copied.
+The pointer is an additional cross-attention head over the decoder's last states. Its keys include
+the preceding token, so that a copy can continue: "the token after the last one copied" is one
+product (the smeared keys of Olsson et al. 2022). Any token of the source can be copied.
 
-    coverage c_t = Σ_{s < t} weights_s      looked at again: Σ_t Σ_i min(weights_ti, c_ti)
+    coverage c_t = Σ_{s < t} weights_s      coverage loss: Σ_t Σ_i min(weights_ti, c_ti)
 """
 
 from typing import NamedTuple
@@ -23,20 +22,20 @@ from regard.layers.attention import attend, scaled_dot, softmax
 from regard.layers.memory import Memory
 from regard.layers.tap import Tap
 
-SURE = 0.7  # how surely a pointer begins by going on: two equal states score ½·√width
+INITIAL_GAIN = 0.7  # of the pointer's projections: two equal states then score ½·√width
 
 
-class Pointed(NamedTuple):
-    """Where each position points, and whether it would rather write."""
+class PointerOutput(NamedTuple):
+    """Pointer distribution and gate of each position."""
 
     weights: Float[Tensor, "batch query key"]
-    """Where it points; a row sums to one."""
+    """The pointer distribution; a row sums to one."""
     writes: Float[Tensor, "batch query"]
-    """The logit of g: above zero it would rather write, below it would rather copy."""
+    """The logit of g: positive to generate, negative to copy."""
 
 
 class Copying(nn.Module):
-    """A pointer into the source, and a gate between pointing and writing.
+    """A pointer into the source, and a gate between copying and generating.
 
     Args:
         width: Size of one state.
@@ -52,11 +51,11 @@ class Copying(nn.Module):
         self.weights, self.gate = Tap(), Tap()
 
     @torch.no_grad()
-    def begin_by_going_on(self) -> None:
-        """Point, at first, at what follows the word written last; states are then tokens alone."""
+    def initialise_to_copy_next(self) -> None:
+        """Initialise the pointer to the token after the last one, while blocks are the identity."""
         nn.init.zeros_(self.to_key.weight)
         for matrix in (self.to_query, self.to_key_after):
-            nn.init.eye_(matrix.weight).mul_(SURE)
+            nn.init.eye_(matrix.weight).mul_(INITIAL_GAIN)
 
     def forward(
         self,
@@ -65,9 +64,9 @@ class Copying(nn.Module):
         *,
         visible: Bool[Tensor, "#batch 1 1 key"],
         memory: Memory | None = None,
-    ) -> Pointed:
-        """Point from ``states`` into ``context``; once that is in ``memory`` it may be left out."""
-        key, value = self._looked_up(context, memory)
+    ) -> PointerOutput:
+        """Point from ``states`` to ``context``, which may be omitted once it is in ``memory``."""
+        key, value = self._project_context(context, memory)
         attended = attend(
             self.to_query(states)[:, None],
             key[:, None],
@@ -76,11 +75,13 @@ class Copying(nn.Module):
             select=softmax,
             visible=visible,
         )
-        weights, seen = self.weights(attended.weights[:, 0]), attended.mixed[:, 0]
-        writes = self.gate_head(torch.cat([states, seen], dim=-1))[..., 0]
-        return Pointed(weights, self.gate(writes))
+        weights, mixed = self.weights(attended.weights[:, 0]), attended.mixed[:, 0]
+        writes = self.gate_head(torch.cat([states, mixed], dim=-1))[..., 0]
+        return PointerOutput(weights, self.gate(writes))
 
-    def _looked_up(self, context: Tensor | None, memory: Memory | None) -> tuple[Tensor, Tensor]:
+    def _project_context(
+        self, context: Tensor | None, memory: Memory | None
+    ) -> tuple[Tensor, Tensor]:
         if memory and "context key" in memory:
             return memory["context key"], memory["context value"]
         assert context is not None
@@ -92,18 +93,18 @@ class Copying(nn.Module):
 
 
 def likelihood(
-    pointed: Pointed,
+    pointed: PointerOutput,
     written: Float[Tensor, "batch query"],
     *,
     matches: Bool[Tensor, "batch query key"],
 ) -> Float[Tensor, "batch query"]:
-    """Log p(y) of one token per position.
+    """Return log p(y) of one token per position.
 
-    ``written`` is log p_vocabulary(y), -∞ where y cannot be written; ``matches`` says where in the
-    source y stands.
+    ``written`` is log p_vocabulary(y), -∞ for y outside the output vocabulary; ``matches`` marks
+    the source positions that hold y.
     """
     copied = (pointed.weights * matches).sum(dim=-1)
-    least = torch.finfo(copied.dtype).tiny  # the logarithm's slope at zero is infinite
+    least = torch.finfo(copied.dtype).tiny  # the logarithm's gradient at zero is infinite
     log_copied = copied.clamp_min(least).log()
     return torch.logaddexp(
         nn.functional.logsigmoid(pointed.writes) + written,
@@ -112,21 +113,21 @@ def likelihood(
 
 
 def mixture(
-    pointed: Pointed,
+    pointed: PointerOutput,
     logits: Float[Tensor, "batch query vocabulary"],
     *,
     source: Int[Tensor, "batch key"],
 ) -> Float[Tensor, "batch query vocabulary"]:
-    """Log p of every token: what is written and what is copied, added up."""
+    """Return log p of every token: the mixture of both distributions."""
     written = pointed.writes.sigmoid()[..., None] * logits.softmax(dim=-1)
     copied = (-pointed.writes).sigmoid()[..., None] * pointed.weights
     places = source[:, None].expand(-1, copied.shape[1], -1)
     return written.scatter_add(-1, places, copied).log()
 
 
-def looked_again(
+def coverage_loss(
     weights: Float[Tensor, "batch query key"], counted: Bool[Tensor, "batch query"]
 ) -> Float[Tensor, ""]:
-    """Sum how much of each look fell where earlier ones had been, over ``counted`` positions."""
+    """Return the coverage loss, summed over ``counted`` positions."""
     covered = weights.cumsum(dim=1) - weights
     return torch.minimum(weights, covered).sum(dim=-1)[counted].sum()

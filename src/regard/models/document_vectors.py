@@ -1,12 +1,12 @@
-"""Document vectors: every text has one, every run of tokens has one, and they point the same way.
+"""Document vectors (DV-ngrams-cosine, Thongtan and Phienthrakul 2019).
 
-    p(run stands in text) = σ(α · cos(text, run))                 while learning
-    vector of a run       = run / |run| - what runs have in common    once learned
-    vector of any text    = mean of the vectors of its runs
+    p(n-gram in text)    = σ(α · cos(text, n-gram))               in training
+    vector of an n-gram  = n-gram / |n-gram| - mean of all        after training
+    vector of any text   = mean of the vectors of its n-grams
 
-Thongtan and Phienthrakul 2019. A text's own vector is needed only to learn the runs' by: what is
-kept is a body without blocks, whose mean over a text points where the text's own vector would, and
-which any task can begin from.
+The vectors of the training texts are discarded after training. What remains is a body without
+blocks, whose mean over a text approximates the text's vector, and which can be transferred to any
+task.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ from regard.layers.visibility import padding
 from regard.models.body import Body
 from regard.models.ngram_index import Ids, reach_of, rows_at, rows_in, tables_of
 
-SHARP = 6.0  # α
+SCALE = 6.0  # α
 
 
 class DocumentVectors(nn.Module):
-    """Texts and runs of tokens in one space.
+    """Texts and n-grams in one vector space.
 
     Args:
-        body: A body without blocks: what enters is what is learned.
+        body: A body without blocks.
 
     """
 
@@ -40,18 +40,18 @@ class DocumentVectors(nn.Module):
         self.documents: nn.Parameter | None
         self.register_parameter("documents", None)
 
-    def open(self, documents: int) -> None:
-        """Begin to learn: short vectors of any direction for texts and runs."""
+    def initialise(self, documents: int) -> None:
+        """Initialise the vectors of texts and n-grams to small random values."""
         width = self.body.reading.table.shape[1]
         self.documents = nn.Parameter(self.body.reading.table.new_empty(documents, width))
         for table in (*self.tables, self.documents):
             nn.init.uniform_(table, -0.5 / width, 0.5 / width)
 
     @torch.no_grad()
-    def close(self, shares: Float[Tensor, " row"]) -> None:
-        """Keep what any text can be read by; ``shares`` says how often each run is written.
+    def finalise(self, shares: Float[Tensor, " row"]) -> None:
+        """Normalise and centre the n-gram vectors, weighted by frequency, and discard the texts'.
 
-        A run that is never written has no direction, and its vector becomes 0.
+        The vector of an n-gram with frequency 0 becomes 0.
         """
         cuts, shares = self._cuts, shares.to(self.tables[0])
         for table in self.tables:
@@ -66,25 +66,25 @@ class DocumentVectors(nn.Module):
 
     @property
     def tables(self) -> list[nn.Parameter]:
-        """Vectors of tokens, then of runs of two, and so on."""
+        """The vectors of tokens, then of bigrams, and so on."""
         return tables_of(self.body.reading)
 
     @property
     def reach(self) -> int:
-        """How many tokens before its last one the longest run has."""
+        """Length of the longest n-gram minus one."""
         return reach_of(self.body.reading)
 
     def rows_of(self, windows: Int[Tensor, "window token"]) -> Int[Tensor, "window length"]:
-        """Return the numbers of the runs that end each window, tokens first; -1 for no vector."""
+        """Return the numbers of the n-grams that end each window, tokens first; -1 for none."""
         return rows_at(self.body.reading, windows.to(self.tables[0].device), 1)[:, 0]
 
     def rows_in(self, texts: Sequence[Ids]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return all that has a vector in texts: numbers of texts, and of rows beside them."""
+        """Return all n-grams of texts that have a vector, as pairs of text and row number."""
         return rows_in(self.body.reading, texts)
 
     @torch.no_grad()
     def vectors(self, rows: Int[Tensor, " row"]) -> Float[Tensor, "row width"]:
-        """Return the vectors of runs, in any order."""
+        """Return the vectors of n-grams, in any order."""
         rows = rows.to(self.tables[0].device)
         found = self.tables[0].new_empty(len(rows), self.tables[0].shape[1])
         for table, (begin, end) in zip(self.tables, pairwise(self._cuts), strict=True):
@@ -99,24 +99,21 @@ class DocumentVectors(nn.Module):
             cuts.append(cuts[-1] + len(table))
         return cuts
 
-    def likeness(
+    def cosine(
         self, documents: Int[Tensor, " pair"], rows: Int[Tensor, " pair"]
     ) -> Float[Tensor, " pair"]:
-        """Return the cosine of each document and run; ``rows`` must ascend.
-
-        Gradients name only the rows that were read.
-        """
+        """Return the cosine of each document and n-gram; ``rows`` must ascend. Sparse gradients."""
         assert self.documents is not None
         cuts = torch.tensor(self._cuts, device=rows.device)
         parts = pairwise(torch.searchsorted(rows, cuts).tolist())
-        runs = torch.cat(
+        ngrams = torch.cat(
             [
                 nn.functional.embedding(rows[begin:end] - first, table, sparse=True)
                 for table, first, (begin, end) in zip(self.tables, cuts, parts, strict=False)
             ]
         )
         texts = nn.functional.embedding(documents, self.documents, sparse=True)
-        return nn.functional.cosine_similarity(texts, runs)
+        return nn.functional.cosine_similarity(texts, ngrams)
 
     def forward(
         self, ids: Int[Tensor, "batch position"], *, lengths: Int[Tensor, " batch"]

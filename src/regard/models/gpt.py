@@ -1,6 +1,6 @@
-"""GPT: a causal body and a head that says what comes next (Radford et al. 2018).
+"""GPT: a causal body and a head for the next token (Radford et al. 2018).
 
-logits(t) = head(body(ids)(t))        speaks for id(t + 1)
+logits(t) = head(body(ids)(t))        of id(t + 1)
 """
 
 import torch
@@ -12,11 +12,11 @@ from regard.models.heads import TokenHead
 
 
 class LanguageModel(nn.Module):
-    """What comes next.
+    """Next-token prediction.
 
     Args:
         body: A causal body.
-        head: Turns its states into logits.
+        head: Maps its states to logits.
 
     """
 
@@ -30,32 +30,34 @@ class LanguageModel(nn.Module):
         *,
         visible: Bool[Tensor, "#batch 1 #position position"] | None = None,
     ) -> Float[Tensor, "batch position width"]:
-        """States that speak for the token after each position; see :attr:`head`."""
+        """Return the states from which :attr:`head` predicts the token after each position."""
         if visible is None:
             visible = all_visible(ids.shape[1], device=ids.device)
         return self.body(ids, visible=visible)
 
     def steps(self, prompts: Int[Tensor, "row position"], *, context: int) -> "LanguageModelSteps":
-        """Begin to go on with ``prompts``, a token at a time, seeing ``context`` tokens at most."""
+        """Start generation after ``prompts``, with a context window of ``context`` tokens."""
         return LanguageModelSteps(self, prompts, context)
 
 
-def apart(ids: Int[Tensor, "batch position"], boundary: int) -> Bool[Tensor, "batch 1 position k"]:
-    """Let tokens see their own document only; ``boundary`` begins one."""
+def document_mask(
+    ids: Int[Tensor, "batch position"], boundary: int
+) -> Bool[Tensor, "batch 1 position k"]:
+    """Return a mask that restricts attention to one's own document; ``boundary`` begins one."""
     number = (ids == boundary).cumsum(dim=1)
     return number[:, None, :, None] == number[:, None, None, :]
 
 
 class LanguageModelSteps:
-    """Texts under way: one row each. Speaks the language of :mod:`regard.decoding`.
+    """Partial texts, one per row, as :mod:`regard.decoding` expects them.
 
-    When the context is full the oldest tokens are forgotten: its last half is read anew, as if the
-    text began there, and writing goes on.
+    When the context window is full, only its last half is kept, and encoded again as if the text
+    began there.
 
     Args:
-        model: The model that writes.
-        prompts: What every text begins with, after the token of beginning; may be empty.
-        context: The most tokens that are seen at once.
+        model: The model.
+        prompts: The beginning of every text, after the start token; may be empty.
+        context: Size of the context window in tokens.
 
     """
 
@@ -65,32 +67,29 @@ class LanguageModelSteps:
         self.memory = model.body.memory()
 
     def advance(self, newest: Int[Tensor, " row"]) -> Float[Tensor, "row token"]:
-        """Logits of the next token of every row, after one more token each.
+        """Append a token to every row, and return the logits of the next.
 
-        The first call brings the token of beginning, and the prompts are read behind it.
+        The first call takes the start token; the prompts follow it.
         """
         new = newest[:, None].to(self.prompts.device)
         if not self.ids.shape[1]:
             new = torch.cat([new, self.prompts], dim=1)
         self.ids = torch.cat([self.ids, new], dim=1)
         if self.memory.positions + new.shape[1] > self.context:
-            new = self.ids[:, -remembered(self.ids.shape[1], self.context) :]
+            new = self.ids[:, -count_context(self.ids.shape[1], self.context) :]
             self.memory = self.model.body.memory()
         visible = all_visible(self.memory.positions + new.shape[1], device=new.device)
         states = self.model.body(new, visible=visible, memory=self.memory)
         return self.model.head(states[:, -1])
 
     def keep(self, rows: Int[Tensor, " kept"]) -> None:
-        """Go on with these rows, in this order."""
+        """Select rows, in this order."""
         self.ids = self.ids.index_select(0, rows)
         self.memory.keep(rows)
 
 
-def remembered(length: int, context: int) -> int:
-    """How many of a text's last tokens are seen, if half is kept whenever the context is full.
-
-    So reading a text at once comes to the same as reading it token by token.
-    """
+def count_context(length: int, context: int) -> int:
+    """Return how many of a text's last tokens are in the context, as in generation step by step."""
     half = max(1, context // 2)
     if length <= context:
         return length

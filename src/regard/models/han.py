@@ -1,19 +1,18 @@
-"""The hierarchical attention network (Yang et al. 2016): words, sentences, document.
+"""The hierarchical attention network (HAN, Yang et al. 2016): words, sentences, document.
 
     h(i, t) = words(x(i, t))                              within sentence i
     s(i)    = Σₜ α(i, t)·h(i, t),  α = softmaxₜ(query · tanh(W·h(i, t) + b))
     v       = Σᵢ β(i)·g(i),        g = sentences(s),  β likewise over sentences
     logits  = V·v + b
 
-Sentence i is read alone: s(i) feels no other sentence. The context-aware network (Remy et al. 2019)
-lets the sentences before it decide where it is looked at, one after another, and if asked also
-those after it, in a second sweep from the end; s(i) is then the mean of what both sweeps saw.
+In HAN s(i) is independent of the other sentences. In the context-aware network (Remy et al. 2019)
+the attention to its words depends on the preceding sentences, and optionally, in a second sweep
+from the end, on the following ones; s(i) is then the mean of both sweeps.
 
     c(i) = Σ or mean over j < i of s(j),   α = softmaxₜ(query · tanh(W·h(i, t) + W_c·c(i) + b))
 
-A batch is flat rows ``[CLS] words [SEP] words [SEP]``; its sentences are unfolded, read side by
-side in groups of about the same length, and folded into documents again. Neither the marks nor
-padding are felt.
+A batch has flat rows ``[CLS] words [SEP] words [SEP]``. They are unfolded into sentences, which are
+batched by length, and folded into documents again. Separators and padding have no effect.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,56 +33,56 @@ from regard.models.heads import LabelHead
 from regard.models.stack import Bare, Stack
 
 Gather = Literal["sum", "mean"]
-LONGER = 2.0  # times as long as the shortest of a group may its longest sentence be
-SHORT = 8  # words up to which sentences are of about the same length
+LONGER = 2.0  # maximum ratio of the longest to the shortest sentence of a group
+SHORT = 8  # sentences of up to this many words may share a group
 
 
 class Unfolded(NamedTuple):
-    """The sentences of a batch, those of a document after one another."""
+    """The sentences of a batch, in order."""
 
     ids: Int[Tensor, "sentence position"]
     at: Int[Tensor, "sentence position"]
-    """At which position of its document's row each word stands; 0 beyond a sentence's end."""
+    """Position of each word in the row of its document; 0 for padding."""
     lengths: Int[Tensor, " sentence"]
     document: Int[Tensor, " sentence"]
-    """Which document each sentence stands in."""
+    """Number of each sentence's document."""
     place: Int[Tensor, " sentence"]
-    """And as which one there."""
+    """Number of each sentence in its document."""
     counts: Int[Tensor, " document"]
-    """Sentences of each document."""
+    """Number of sentences of each document."""
 
 
-class Marks(NamedTuple):
-    """Ids that are no words: what begins a row, and what ends a sentence."""
+class Separators(NamedTuple):
+    """Special ids: the first of a row, and the last of a sentence."""
 
     begin: int
     end: int
 
 
 class Context(NamedTuple):
-    """How sentences are looked at by what others say: one sweep on, and perhaps one back."""
+    """Context-aware pooling: a forward sweep, and optionally a backward one."""
 
     onward: ContextPool
     back: ContextPool | None
     gather: Gather
 
 
-class Upper(NamedTuple):
-    """What reads the vectors of sentences."""
+class SentenceEncoder(NamedTuple):
+    """Encoder of the sentence vectors."""
 
     stack: Stack | Bare
     place: Added | None
 
 
 class Han(nn.Module):
-    """Which label a document has.
+    """Label logits of a document.
 
     Args:
-        body: Reads the words of one sentence.
-        pool: Makes one vector of a sentence: alone, or by context.
-        upper: Reads the vectors of a document's sentences.
-        head: Looks at the sentences, and says one logit per label.
-        marks: What begins a row and ends a sentence.
+        body: Encodes the words of one sentence.
+        pool: Pools a sentence to one vector, with context or without.
+        upper: Encodes the vectors of a document's sentences.
+        head: Pools the sentences, and returns one logit per label.
+        separators: Special ids of a row.
 
     """
 
@@ -91,20 +90,20 @@ class Han(nn.Module):
         self,
         body: Body,
         pool: AttentionPool | Context,
-        upper: Upper,
+        upper: SentenceEncoder,
         head: LabelHead,
         *,
-        marks: Marks,
+        separators: Separators,
     ) -> None:
         super().__init__()
-        self.body, self.head, self.marks = body, head, marks
+        self.body, self.head, self.separators = body, head, separators
         self.sentences, self.place = upper
         context = None if isinstance(pool, AttentionPool) else pool
         self.pool = pool if isinstance(pool, AttentionPool) else pool.onward
         self.pool_back = context.back if context else None
         self.gather: Gather = context.gather if context else "sum"
         self.word_weights = Tap()
-        """Axes: sentence, position. Sentences of a document after one another."""
+        """Axes: sentence, position."""
 
     def forward(
         self,
@@ -113,8 +112,8 @@ class Han(nn.Module):
         lengths: Int[Tensor, " batch"],
         segments: None = None,
     ) -> Float[Tensor, "batch label"]:
-        """Logits of every label; a document without a word has those of the biases alone."""
-        unfolded = unfold(ids, lengths, marks=self.marks)
+        """Return the logits of all labels; for a document without words, the biases."""
+        unfolded = unfold(ids, lengths, separators=self.separators)
         vectors = self.vectors(unfolded)
         documents = _folded(vectors, unfolded)
         visible = padding(unfolded.counts, documents.shape[1])
@@ -123,13 +122,13 @@ class Han(nn.Module):
         return self.head(self.sentences(documents, visible=visible), visible=visible)
 
     def vectors(self, unfolded: Unfolded) -> Float[Tensor, "sentence width"]:
-        """One vector for each sentence."""
+        """Return a vector for each sentence."""
         if not len(unfolded.ids):
             return self.head.to_logits.weight.new_zeros(0, self.head.to_logits.in_features)
-        states = self._read(unfolded)
+        states = self._encode(unfolded)
         if isinstance(self.pool, AttentionPool):
             visible = padding(unfolded.lengths, states.shape[1])
-            mixed, weights = self.pool.look(states, visible=visible)
+            mixed, weights = self.pool.attend(states, visible=visible)
             self.word_weights(weights[:, 0, 0])
             return mixed[:, 0, 0]
         vectors, weights = self._sweep(self.pool, states, unfolded, back=False)
@@ -139,16 +138,16 @@ class Han(nn.Module):
         self.word_weights(weights)
         return vectors
 
-    def _read(self, unfolded: Unfolded) -> Float[Tensor, "sentence position width"]:
-        """States of all words; sentences are read with others of about the same length."""
-        read, groups = [], list(side_by_side(unfolded))
+    def _encode(self, unfolded: Unfolded) -> Float[Tensor, "sentence position width"]:
+        """Return the states of all words; sentences are batched by length."""
+        encoded, groups = [], list(group_by_length(unfolded))
         for rows in groups:
             longest = int(unfolded.lengths[rows].max())
             visible = padding(unfolded.lengths[rows], longest)
             states = self.body(unfolded.ids[rows, :longest], visible=visible)
             missing = unfolded.ids.shape[1] - longest
-            read.append(nn.functional.pad(states, (0, 0, 0, missing)))
-        return torch.cat(read)[torch.cat(groups).argsort()]
+            encoded.append(nn.functional.pad(states, (0, 0, 0, missing)))
+        return torch.cat(encoded)[torch.cat(groups).argsort()]
 
     def _sweep(
         self,
@@ -158,35 +157,35 @@ class Han(nn.Module):
         *,
         back: bool,
     ) -> tuple[Float[Tensor, "sentence width"], Float[Tensor, "sentence position"]]:
-        """Look at one sentence of every document after another, by those looked at before."""
+        """Pool the sentences of every document in turn, with the earlier ones as context."""
         rows = [_rows_at(unfolded, n) for n in range(int(unfolded.counts.max()))]
         before = states.new_zeros(len(unfolded.counts), states.shape[2])
-        seen = states.new_zeros(len(unfolded.counts), 1)
+        count = states.new_zeros(len(unfolded.counts), 1)
         found, weights = [], []
         turns = rows[::-1] if back else rows
         for at in turns:
             documents = unfolded.document[at]
             context = before[documents]
             if self.gather == "mean":
-                context = context / seen[documents].clamp(min=1)
+                context = context / count[documents].clamp(min=1)
             visible = padding(unfolded.lengths[at], states.shape[1])
-            looked = pool.look(states[at], visible=visible, context=context)
-            found.append(looked.mixed[:, 0, 0])
-            weights.append(looked.weights[:, 0, 0])
+            attended = pool.attend(states[at], visible=visible, context=context)
+            found.append(attended.mixed[:, 0, 0])
+            weights.append(attended.weights[:, 0, 0])
             before = before.index_add(0, documents, found[-1])
-            seen = seen.index_add(0, documents, seen.new_ones(len(at), 1))
+            count = count.index_add(0, documents, count.new_ones(len(at), 1))
         home = torch.cat(turns).argsort()
         return torch.cat(found)[home], torch.cat(weights)[home]
 
 
 def unfold(
-    ids: Int[Tensor, "batch position"], lengths: Int[Tensor, " batch"], *, marks: Marks
+    ids: Int[Tensor, "batch position"], lengths: Int[Tensor, " batch"], *, separators: Separators
 ) -> Unfolded:
-    """Take rows apart into sentences; one without words is none."""
+    """Split rows into sentences, without empty ones."""
     batch, positions = ids.shape
-    ends = ids == marks.end
+    ends = ids == separators.end
     real = torch.arange(positions, device=ids.device) < lengths[:, None]
-    words = real & ~ends & (ids != marks.begin)
+    words = real & ~ends & (ids != separators.begin)
     number = torch.arange(batch, device=ids.device)[:, None] * (positions + 1) + ends.cumsum(1)
     found, sentence, counts = number[words].unique_consecutive(
         return_inverse=True, return_counts=True
@@ -216,8 +215,8 @@ def _rows_at(unfolded: Unfolded, place: int) -> Int[Tensor, " row"]:
     return (unfolded.place == place).nonzero()[:, 0]
 
 
-def side_by_side(unfolded: Unfolded) -> Iterator[Int[Tensor, " row"]]:
-    """Group sentences as they are read, shortest first, none much longer than its group's first."""
+def group_by_length(unfolded: Unfolded) -> Iterator[Int[Tensor, " row"]]:
+    """Group sentences of similar length, shortest first."""
     order = unfolded.lengths.argsort(stable=True)
     for begin, end in pairwise(_cuts(unfolded.lengths[order].tolist())):
         yield order[begin:end]

@@ -1,4 +1,4 @@
-"""Heads: where states become answers. A body carries over to another task; its head does not."""
+"""Heads: output layers. The body is transferred to another task; its head is not."""
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -9,16 +9,16 @@ from regard.layers.embedding import Embedding
 
 
 class TokenHead(nn.Module):
-    """One logit per token that can be written.
+    """One logit per token of the output vocabulary.
 
     Args:
         width: Size of one state.
         tokens: Size of the vocabulary.
-        table: The table whose rows the states are compared with (tied, Press and Wolf 2017);
-            ``None`` gives the head a matrix of its own.
+        table: Embeddings that serve as output matrix (weight tying, Press and Wolf 2017); ``None``
+            for a separate matrix.
         bias: Whether every token has a bias.
-        transform: What states pass before they are compared; ``None`` for nothing.
-        soft_cap: Bends logits smoothly into ±soft_cap; 0 leaves them.
+        transform: Applied to states first; ``None`` for none.
+        soft_cap: Logit soft-capping at ±soft_cap; 0 for none.
 
     """
 
@@ -42,8 +42,8 @@ class TokenHead(nn.Module):
         self._places: Tensor | None
         self.register_buffer("_places", None, persistent=False)
 
-    def write_only(self, ids: Int[Tensor, " writable"]) -> None:
-        """Compare states with these tokens only: no other can be written, nor costs anything."""
+    def restrict_vocabulary(self, ids: Int[Tensor, " writable"]) -> None:
+        """Restrict the output vocabulary to these tokens, which also saves time."""
         self.register_buffer("written", ids)
         places = torch.full((self.tokens,), -1, device=ids.device)
         places[ids] = torch.arange(len(ids), device=ids.device)
@@ -51,36 +51,36 @@ class TokenHead(nn.Module):
 
     @property
     def matrix(self) -> Float[Tensor, "writable width"]:
-        """What states are compared with, one row for each token that can be written."""
+        """The output matrix, one row for each token of the output vocabulary."""
         matrix = self.to_logits.weight if self.to_logits is not None else self._table.table
         return matrix if self.written is None else matrix.index_select(0, self.written)
 
     @property
     def biases(self) -> Float[Tensor, " writable"] | None:
-        """One bias for each row of :attr:`matrix`, if there are any."""
+        """The bias of each row of :attr:`matrix`, if there are any."""
         if self.bias is None or self.written is None:
             return self.bias
         return self.bias.index_select(0, self.written)
 
-    def prepared(self, states: Float[Tensor, "*any width"]) -> Float[Tensor, "*any width"]:
-        """States as they are compared with :attr:`matrix`."""
+    def transform_states(self, states: Float[Tensor, "*any width"]) -> Float[Tensor, "*any width"]:
+        """Apply the transform, if there is one."""
         return states if self.transform is None else self.transform(states)
 
     def places(self, ids: Int[Tensor, "*any"]) -> Int[Tensor, "*any"]:
-        """Rows of :attr:`matrix` at which these tokens stand; -1 for one that cannot be written."""
+        """Return the rows of :attr:`matrix` of these tokens; -1 outside the output vocabulary."""
         return ids if self._places is None else self._places[ids]
 
-    def bend(self, logits: Float[Tensor, "*any token"]) -> Float[Tensor, "*any token"]:
-        """Bring logits smoothly into the soft cap, if there is one."""
+    def cap_logits(self, logits: Float[Tensor, "*any token"]) -> Float[Tensor, "*any token"]:
+        """Apply the soft cap, if there is one."""
         return self.soft_cap * torch.tanh(logits / self.soft_cap) if self.soft_cap else logits
 
     def logits(self, states: Float[Tensor, "*any width"]) -> Float[Tensor, "*any writable"]:
-        """Logits of the tokens that can be written, in the order of :attr:`matrix`."""
-        prepared = self.prepared(states)
-        return self.bend(nn.functional.linear(prepared, self.matrix, self.biases))
+        """Return the logits of the output vocabulary, in the order of :attr:`matrix`."""
+        prepared = self.transform_states(states)
+        return self.cap_logits(nn.functional.linear(prepared, self.matrix, self.biases))
 
     def forward(self, states: Float[Tensor, "*any width"]) -> Float[Tensor, "*any vocabulary"]:
-        """Logits of the whole vocabulary; -∞ for tokens that cannot be written."""
+        """Return the logits of the whole vocabulary; -∞ outside the output vocabulary."""
         logits = self.logits(states)
         if self.written is None:
             return logits
@@ -94,11 +94,11 @@ class TokenHead(nn.Module):
 
 
 class Transform(nn.Module):
-    """norm(act(W·state + b)): what BERT's states pass before they are compared with its table.
+    """norm(gelu(W·state + b)): the transform of BERT's head.
 
     Args:
         width: Size of one state.
-        epsilon: Keeps the norm of a state of zeros finite.
+        epsilon: Prevents division by zero.
 
     """
 
@@ -116,9 +116,9 @@ class LabelHead(nn.Module):
     Args:
         pool: Turns a text's states into one state.
         width: Size of that state.
-        labels: How many labels there are.
+        labels: Number of labels.
         dropout: Share of the pooled state dropped while training.
-        normed: Whether the pooled state is brought to mean 0 and variance 1 first.
+        normed: Whether the pooled state is normalised to mean 0 and variance 1.
 
     """
 

@@ -1,10 +1,10 @@
-"""A translator that begins with a lexicon instead of nothing.
+"""Initialise a translator from a lexicon.
 
-    E = normed(R + 1.5·A·R)        R random, A the lexicon's strengths, both ways
+    E = normed(R + 1.5·A·R)        R random, A the lexicon's strengths, symmetric
 
-Tokens that mean each other begin near each other in the one table. Values and outputs of
-cross-attention begin near the identity. So whatever the decoder looks at is at once a vote for its
-translation, and training has only to learn where to look.
+Translations of each other start with similar embeddings in the shared table. Values and outputs of
+cross-attention start near the identity. So attention to a source token raises the logit of its
+translation from the start, and training has to learn the alignment only.
 """
 
 import torch
@@ -15,8 +15,8 @@ from regard.layers.attention import Attention
 from regard.layers.block import Block
 from regard.models.transformer import Transformer
 
-PULL = 1.5  # how strongly a token is drawn to its translations
-COPIED = 0.5  # how much of what is looked at is passed on at first
+PULL = 1.5  # weight of a token's translations in its embedding
+COPIED = 0.5  # initial gain of cross-attention's output
 
 
 @torch.no_grad()
@@ -26,7 +26,7 @@ def start_from_lexicon(
     target: Int[Tensor, " link"],
     strength: Float[Tensor, " link"],
 ) -> None:
-    """Put tokens that mean each other near each other, and let cross-attention begin by copying."""
+    """Give translations similar embeddings, and initialise cross-attention to copy."""
     table = model.reading.table
     links = torch.stack([torch.cat([source, target]), torch.cat([target, source])])
     both = torch.sparse_coo_tensor(
@@ -35,9 +35,9 @@ def start_from_lexicon(
         (len(table), len(table)),
         check_invariants=True,
     )
-    drawn = table / table.norm(dim=1, keepdim=True)
-    pulled = drawn + PULL * torch.sparse.mm(both, drawn)
-    table.copy_(pulled / pulled.norm(dim=1, keepdim=True))
+    random = table / table.norm(dim=1, keepdim=True)
+    mixed = random + PULL * torch.sparse.mm(both, random)
+    table.copy_(mixed / mixed.norm(dim=1, keepdim=True))
     for block in model.decoder.blocks:
         assert isinstance(block, Block) and block.cross is not None
         cross = block.cross.part

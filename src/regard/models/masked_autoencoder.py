@@ -1,11 +1,11 @@
-"""A masked autoencoder: the encoder never sees what is masked, a light decoder rebuilds it.
+"""A masked autoencoder: the encoder does not see masked tokens, a light decoder predicts them.
 
-    seen(t)    = body(kept ids, at their true places)
+    seen(t)    = body(kept ids, at their true positions)
     entered(t) = W·seen(t) + p(t) where t was kept, m + p(t) where it was masked
-    out(t)     = V·decoder(entered)(t)         logits through the head, at masked places
+    out(t)     = V·decoder(entered)(t)         logits through the head, at masked positions
 
-Every mask is the same vector m, so that only its position tells which one is asked for; without it
-all masks of a row get one and the same answer (He et al. 2022, for images; here for words).
+Every mask is the same vector m, so that without positions all masks of a row would have the same
+prediction (He et al. 2022, for images; here for words).
 """
 
 import torch
@@ -20,14 +20,14 @@ from regard.models.stack import Stack
 
 
 class LightDecoder(nn.Module):
-    """Fills the masked places of a row from what was seen at the others.
+    """Predicts the states of masked positions from those of the others.
 
     Args:
         width: Size of one state of the encoder.
-        narrow: Size of one state in here.
-        place: How positions join.
+        narrow: Size of one state of the decoder.
+        place: Position encoding.
         stack: The blocks.
-        blind: Whether masks enter without their positions.
+        blind: Whether masks have no positions.
 
     """
 
@@ -47,10 +47,10 @@ class LightDecoder(nn.Module):
         kept: Int[Tensor, " batch"],
         lengths: Int[Tensor, " batch"],
     ) -> Float[Tensor, "batch position width"]:
-        """Rebuild rows of ``lengths``, of which the first ``kept`` of ``places`` were seen."""
+        """Return states of all positions from those of the first ``kept`` of ``places``."""
         rows, positions = len(seen), int(lengths.max())
         real = torch.arange(places.shape[1], device=places.device) < kept[:, None]
-        # What only fills a row up is put one place behind the last, and left there.
+        # Padding is scattered to one position behind the last, which is cut off.
         into = places.masked_fill(~real, positions)
         entered = self.mask.expand(rows, positions + 1, -1)
         known = torch.zeros(rows, positions + 1, dtype=torch.bool, device=seen.device)
@@ -66,12 +66,12 @@ class LightDecoder(nn.Module):
 
 
 class MaskedAutoencoder(nn.Module):
-    """Rebuilds what its encoder never saw.
+    """Predicts the tokens that its encoder did not see.
 
     Args:
-        body: The encoder; positions join its states, so that it can be told which are left.
-        decoder: The light part that is thrown away after learning.
-        head: Turns rebuilt states into logits of tokens.
+        body: The encoder; its position encoding must be on the states.
+        decoder: The light decoder, which is not transferred.
+        head: Maps states to logits of tokens.
 
     """
 
@@ -87,7 +87,7 @@ class MaskedAutoencoder(nn.Module):
         places: Int[Tensor, "batch kept"],
         kept: Int[Tensor, " batch"],
     ) -> Float[Tensor, "batch longest width"]:
-        """Rebuilt states of every place, from the tokens at the first ``kept`` of ``places``."""
+        """Return states of all positions from the tokens at the first ``kept`` of ``places``."""
         visible = padding(kept, places.shape[1])
         seen = self.body(ids.gather(1, places), visible=visible, at=places)
         return self.decoder(seen, places=places, kept=kept, lengths=lengths)

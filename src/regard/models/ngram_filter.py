@@ -1,8 +1,7 @@
-"""Runs of tokens that have vectors of their own: those that stand in several texts.
+"""Restrict n-gram embeddings to n-grams that occur in several texts.
 
-A run that stands in one text alone leans as that text does: its vector learns the text by heart,
-and the row it shares with others is spoiled for them. IMDB's reviews hold 5.5 million runs of three
-tokens; 0.6 million of them stand in four reviews or more.
+An n-gram unique to one text memorises its label, and spoils the row that it shares with others.
+IMDB's reviews contain 5.5 million trigrams; 0.6 million of them occur in four reviews or more.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,23 +11,23 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from regard.layers.embedding import KNOWN, Ngrams
-from regard.models.ngram_index import Ids, Joined, chunks
+from regard.layers.embedding import HASH_MASK, Ngrams
+from regard.models.ngram_index import Ids, JoinedTexts, chunks
 
 
 def filter_ngrams(model: nn.Module, texts: Iterable[Ids], *, least: int) -> None:
-    """Leave vectors to runs that stand in at least so many texts."""
+    """Restrict embeddings to n-grams that occur in at least ``least`` texts."""
     layers = [part for part in model.modules() if isinstance(part, Ngrams)]
     if least < 2 or not layers:
         return
-    known = known_runs(layers[0], texts, least=least)
+    known = find_frequent_ngrams(layers[0], texts, least=least)
     for layer in layers:
-        layer.know(known)
+        layer.restrict(known)
 
 
-def known_runs(layer: Ngrams, texts: Iterable[Ids], *, least: int) -> Tensor:
-    """Count in how many texts each run stands, by the bits of its hash; a bit is what is kept."""
-    counts = np.zeros((len(layer.tables), KNOWN + 1), dtype=np.int32)
+def find_frequent_ngrams(layer: Ngrams, texts: Iterable[Ids], *, least: int) -> Tensor:
+    """Return a bit for each hash: whether its n-gram occurs in at least ``least`` texts."""
+    counts = np.zeros((len(layer.tables), HASH_MASK + 1), dtype=np.int32)
     for some in chunks(texts):
         for count, places in zip(counts, _places(layer, some), strict=True):
             found, texts_with = np.unique(places, return_counts=True)
@@ -37,10 +36,10 @@ def known_runs(layer: Ngrams, texts: Iterable[Ids], *, least: int) -> Tensor:
 
 
 def _places(layer: Ngrams, texts: list[Ids]) -> Iterator[NDArray[np.int64]]:
-    """Hash the runs of texts, each once for every text it stands in; shortest first."""
+    """Hash the n-grams of texts, each once per text; shortest first."""
     reach = layer.longest - 1
-    joined = Joined(texts, reach)
-    for run in layer.runs(joined.ids[None], len(joined.ids) - reach):
-        places = (run[0] & KNOWN).numpy()
-        keys = np.unique((joined.owner << KNOWN.bit_length() | places)[joined.inside])
-        yield keys & KNOWN
+    joined = JoinedTexts(texts, reach)
+    for hashed in layer.hashes(joined.ids[None], len(joined.ids) - reach):
+        places = (hashed[0] & HASH_MASK).numpy()
+        keys = np.unique((joined.owner << HASH_MASK.bit_length() | places)[joined.inside])
+        yield keys & HASH_MASK

@@ -1,6 +1,6 @@
-"""Numbers of what enters at each position: its token, and the runs of tokens that end there.
+"""Number the token and the n-grams that end at each position.
 
-tokens 0 … T-1       runs of two T … T+R-1       runs of three T+R … T+2R-1       and so on
+tokens 0 … T-1       bigrams T … T+R-1       trigrams T+R … T+2R-1       and so on
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,25 +20,25 @@ Ids = NDArray[np.uint32]
 
 
 def tables_of(reading: Embedding) -> list[nn.Parameter]:
-    """Return the tables whose rows are numbered, one after another."""
+    """Return the embedding tables of tokens, bigrams, and so on."""
     return [reading.table, *(reading.ngrams.tables if reading.ngrams is not None else ())]
 
 
 def reach_of(reading: Embedding) -> int:
-    """Say how many tokens before its last one the longest run has."""
+    """Return the length of the longest n-gram minus one."""
     return reading.ngrams.longest - 1 if reading.ngrams is not None else 0
 
 
 def rows_at(
     reading: Embedding, every: Int[Tensor, "batch longer"], positions: int
 ) -> Int[Tensor, "batch position length"]:
-    """Give numbers to what enters at the last positions; -1 for a run that has no vector."""
+    """Return the row numbers of the n-grams at the last positions; -1 for one without a vector."""
     rows = [every[:, every.shape[1] - positions :]]
     ngrams, first = reading.ngrams, len(reading.table)
-    for length, run in enumerate(ngrams.runs(every, positions) if ngrams is not None else ()):
+    for length, hashed in enumerate(ngrams.hashes(every, positions) if ngrams is not None else ()):
         assert ngrams is not None
-        known = ngrams.is_known(run, length) > 0
-        rows.append(torch.where(known, first + run % ngrams.rows, -1))
+        known = ngrams.is_known(hashed, length) > 0
+        rows.append(torch.where(known, first + hashed % ngrams.rows, -1))
         first += ngrams.rows
     return torch.stack(rows, dim=-1)
 
@@ -46,21 +46,21 @@ def rows_at(
 def rows_in(
     reading: Embedding, texts: Sequence[Ids]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return all that has a vector in texts: numbers of texts, and of rows beside them."""
+    """Return all n-grams of texts that have a vector, as arrays of text and row numbers."""
     reach = reach_of(reading)
-    joined = Joined(texts, reach)
+    joined = JoinedTexts(texts, reach)
     ids = joined.ids[None].to(reading.table.device)
     rows = rows_at(reading, ids, len(joined.ids) - reach)[0].cpu().numpy()
-    there = joined.inside[:, None] & (rows >= 0)
-    return np.broadcast_to(joined.owner[:, None], rows.shape)[there], rows[there]
+    found = joined.inside[:, None] & (rows >= 0)
+    return np.broadcast_to(joined.owner[:, None], rows.shape)[found], rows[found]
 
 
-class Joined:
-    """Texts one after another, nothing (0) before each as far as a run reaches.
+class JoinedTexts:
+    """Texts joined into one array, each preceded by ``reach`` zeros.
 
     Args:
         texts: Ids of each.
-        reach: How far.
+        reach: Length of the longest n-gram minus one.
 
     """
 
@@ -71,14 +71,14 @@ class Joined:
         self.ids = torch.from_numpy(np.concatenate([*parts, nothing[:0]]))
         owner = np.repeat(np.arange(len(texts)), [reach + length for length in lengths])
         self.owner = owner[reach:]
-        """Which text each position belongs to, from the first that a run can end at."""
+        """Number of the text of each position, from the first that an n-gram can end at."""
         inside = [np.arange(reach + length) >= reach for length in lengths]
         self.inside = np.concatenate([*inside, np.zeros(0, dtype=bool)])[reach:]
-        """Whether it is one of the text's own."""
+        """Whether each position is a token and not padding."""
 
 
 def chunks(texts: Iterable[Ids]) -> Iterator[list[Ids]]:
-    """Take some texts at a time."""
+    """Yield the texts in batches."""
     iterator = iter(texts)
     while some := list(islice(iterator, TEXTS_AT_ONCE)):
         yield some

@@ -1,9 +1,9 @@
-"""Where parameters begin, drawn from torch's generator: seed it, and the model is the same.
+"""Initialise, collect and load parameters.
 
-    matrix ~ N(0, 1/inputs)      table ~ N(0, 1/width)      last matrix of a part = 0 if quiet
+    matrix ~ N(0, 1/inputs)      table ~ N(0, 1/width)      last matrix of a layer = 0 if zero_init
 
-A quiet start lets a deep stack begin as the identity: the first steps train the tables, and no
-warm-up is needed (Zhang et al. 2019, "Fixup"; the zero start of GPT-2's speed runs).
+With zero initialisation a deep stack starts as the identity: the first steps train the embeddings,
+and no warm-up is needed (Zhang et al. 2019, "Fixup"; also in GPT-2's speed runs).
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,8 +18,8 @@ from regard.layers.feed_forward import FeedForward
 from regard.models.heads import TokenHead
 
 
-def draw_parameters(model: nn.Module, *, width: int, quiet: bool) -> None:
-    """Draw every matrix and table of ``model`` anew."""
+def initialise_parameters(model: nn.Module, *, width: int, zero_init: bool) -> None:
+    """Initialise every matrix and table of ``model`` from torch's generator."""
     for module in model.modules():
         if isinstance(module, nn.Linear):
             nn.init.normal_(module.weight, std=module.in_features**-0.5)
@@ -27,24 +27,24 @@ def draw_parameters(model: nn.Module, *, width: int, quiet: bool) -> None:
                 nn.init.zeros_(module.bias)
         elif isinstance(module, Embedding):
             nn.init.normal_(module.table, std=width**-0.5)
-    if not quiet:
+    if not zero_init:
         return
     for module in model.modules():
         if isinstance(module, Attention | FeedForward):
             nn.init.zeros_(module.to_output.weight)
 
 
-def parameters_of(model: nn.Module) -> dict[str, Tensor]:
-    """Every parameter by name, once: a table used in two places is stored under its first name."""
+def collect_parameters(model: nn.Module) -> dict[str, Tensor]:
+    """Return every parameter by name; one that is used twice is stored under its first name."""
     parameters = {name: parameter.detach() for name, parameter in model.named_parameters()}
     for name, head in _limited(model):
         assert head.written is not None
         parameters[f"{name}.written"] = head.written
-    return {**parameters, **known_of(model)}
+    return {**parameters, **collect_known_ngrams(model)}
 
 
-def known_of(model: nn.Module) -> dict[str, Tensor]:
-    """Which runs of tokens have vectors, where not every one has."""
+def collect_known_ngrams(model: nn.Module) -> dict[str, Tensor]:
+    """Return which n-grams have embeddings, for layers where not all have."""
     return {
         f"{name}.known": part.known
         for name, part in model.named_modules()
@@ -52,22 +52,22 @@ def known_of(model: nn.Module) -> dict[str, Tensor]:
     }
 
 
-def put_known(model: nn.Module, known: Mapping[str, Tensor]) -> None:
-    """Take up which runs have vectors."""
+def load_known_ngrams(model: nn.Module, known: Mapping[str, Tensor]) -> None:
+    """Load which n-grams have embeddings."""
     for name, part in model.named_modules():
         if isinstance(part, Ngrams) and f"{name}.known" in known:
-            part.know(known[f"{name}.known"])
+            part.restrict(known[f"{name}.known"])
 
 
-def put_parameters(model: nn.Module, parameters: Mapping[str, Tensor]) -> None:
-    """Copy parameters in by name; refuse what is missing, left over or of another shape."""
+def load_parameters(model: nn.Module, parameters: Mapping[str, Tensor]) -> None:
+    """Load parameters by name; refuse missing or unknown names and wrong shapes."""
     own = dict(model.named_parameters())
     parameters = dict(parameters)
     for name, head in model.named_modules():
         if isinstance(head, TokenHead) and f"{name}.written" in parameters:
-            head.write_only(parameters.pop(f"{name}.written"))
-    put_known(model, parameters)
-    for name in known_of(model):
+            head.restrict_vocabulary(parameters.pop(f"{name}.written"))
+    load_known_ngrams(model, parameters)
+    for name in collect_known_ngrams(model):
         parameters.pop(name, None)
     missing, left = sorted(own.keys() - parameters.keys()), sorted(parameters.keys() - own.keys())
     if missing or left:

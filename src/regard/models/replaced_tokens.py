@@ -1,10 +1,10 @@
-"""Replaced tokens: a small generator proposes words, the body tells which are not the writer's.
+"""Replaced-token detection (ELECTRA, Clark et al. 2020): a generator and a discriminator.
 
-    proposed(t) ~ softmax(generator(masked ids)(t))        at masked places
-    p(replaced at t) = σ(head(body(proposed ids)(t)))      at every place
+    proposed(t) ~ softmax(generator(masked ids)(t))        at masked positions
+    p(replaced at t) = σ(head(body(proposed ids)(t)))      at every position
 
-The body learns from every token, not from the masked ones alone (ELECTRA: Clark et al. 2020). No
-gradient passes the draw. Generator and body share nothing: only the body is carried on.
+The body is trained on every token, not on the masked ones alone. No gradient passes the sampling.
+Generator and body share no parameters; only the body is transferred.
 """
 
 import torch
@@ -15,16 +15,16 @@ from regard.models.bert import Bert
 from regard.models.body import Body
 from regard.models.heads import LabelHead
 
-DRAWN_AT_ONCE = 512  # rows of logits held while drawing
+DRAWN_AT_ONCE = 512  # rows of logits in memory while sampling
 
 
 class ReplacedTokens(nn.Module):
-    """Which tokens were replaced.
+    """Replaced-token detection.
 
     Args:
-        generator: A small BERT that proposes words.
-        body: What learns to tell them, and is carried on.
-        head: Turns its states into one logit each.
+        generator: A small BERT that proposes tokens.
+        body: The discriminator, which is transferred.
+        head: Maps each of its states to one logit.
         pair_head: As in :class:`regard.models.bert.Bert`.
 
     """
@@ -47,14 +47,14 @@ class ReplacedTokens(nn.Module):
         visible: Bool[Tensor, "#batch 1 #position position"],
         segments: Int[Tensor, "batch position"] | None = None,
     ) -> Float[Tensor, "batch position width"]:
-        """States of the body, over what the generator proposed."""
+        """Return the body's states of the proposed ids."""
         return self.body(ids, visible=visible, segments=segments)
 
     @torch.no_grad()
     def propose(
         self, states: Float[Tensor, "place narrow"], generator: torch.Generator
     ) -> Int[Tensor, " place"]:
-        """Draw a token for each of the generator's states, by inverting the running sum."""
+        """Sample a token for each of the generator's states, by inverse transform sampling."""
         drawn = []
         for part in states.split(DRAWN_AT_ONCE):
             sums = self.generator.head(part).softmax(dim=-1).cumsum(dim=-1)

@@ -1,10 +1,10 @@
-"""The structured self-attentive embedding (Lin et al. 2017): a text as several looks at it.
+"""The structured self-attentive embedding (Lin et al. 2017): attention pooling with several hops.
 
-    A = softmax(W₂·tanh(W₁·Hᵀ)),   M = A·H            one row of M for each look, or hop
+    A = softmax(W₂·tanh(W₁·Hᵀ)),   M = A·H            one row of M per hop
     p = softmax(V·narrow(M)),      loss = -log p(label) + λ·penalty(A)
 
-Between M and the labels stands nothing, a dense layer, or its pruned form (appendix A), in which
-row i of M feeds features of its own, and so does every column:
+Between M and the labels is nothing, a dense layer, or a pruned one (appendix A) with separate
+outputs for each row and each column of M:
 
     dense    relu(W·vec(M))                       hops·width·outputs parameters
     pruned   relu([Mᵢ·Vᵢ for each row i;  Mᵀⱼ·Uⱼ for each column j])
@@ -28,11 +28,11 @@ Matrix = Float[Tensor, "batch hop width"]
 
 
 class SelfAttentive(nn.Module):
-    """M = A·H, narrowed; a pooling like any other.
+    """M = A·H, mapped to one vector.
 
     Args:
-        looks: Takes the looks.
-        narrow: Turns M into one vector.
+        looks: The attention pooling.
+        narrow: Maps M to one vector.
 
     """
 
@@ -55,7 +55,7 @@ class Dense(nn.Module):
     Args:
         hops: Rows of M.
         width: Columns of M.
-        outputs: Size of the answer.
+        outputs: Size of the output.
 
     """
 
@@ -68,7 +68,7 @@ class Dense(nn.Module):
 
 
 class Pruned(nn.Module):
-    """relu([Mᵢ·Vᵢ; Mᵀⱼ·Uⱼ]): rows and columns feed features of their own.
+    """relu([Mᵢ·Vᵢ; Mᵀⱼ·Uⱼ]): separate outputs for rows and columns.
 
     Args:
         hops: Rows of M.
@@ -91,16 +91,18 @@ class Pruned(nn.Module):
         return torch.relu(torch.cat([by_row.flatten(1), by_column.flatten(1)], dim=1))
 
 
-class Passed(NamedTuple):
-    """What one pass over a batch said, and what it lost by looks that are alike."""
+class PenalisedLogits(NamedTuple):
+    """Logits of one forward pass, and the diversity penalty."""
 
     logits: Float[Tensor, "batch label"]
     penalty: Float[Tensor, " batch"]
 
 
-def penalised(model: nn.Module, read: Callable[[], Tensor], *, penalty: str) -> Passed:
-    """Let ``model`` read, and compare the looks it takes."""
-    with listen(model, "head.pool.looks.weights") as heard:
+def forward_with_penalty(
+    model: nn.Module, read: Callable[[], Tensor], *, penalty: str
+) -> PenalisedLogits:
+    """Run a forward pass, and compute the diversity penalty of its hops."""
+    with listen(model, "head.pool.looks.weights") as recorded:
         logits = read()
-    ((weights,),) = heard.values()
-    return Passed(logits, PENALTIES[penalty](weights[:, 0]))
+    ((weights,),) = recorded.values()
+    return PenalisedLogits(logits, PENALTIES[penalty](weights[:, 0]))

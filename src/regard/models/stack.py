@@ -1,8 +1,8 @@
-"""A stack: blocks on one another. Bodies are made of it; it ends in states, never in answers.
+"""A stack of blocks: the encoder or decoder of a model.
 
-    states_0 = what entered        states_n = block_n(states_{n-1})        out = norm(states_depth)
+    states_n = block_n(states_{n-1})        out = norm(states_depth)
 
-Pre-norm blocks leave their sum unnormed, so such a stack norms once at its end; post-norm blocks
+Pre-norm blocks do not normalise their sum, so such a stack has a norm at its end; post-norm blocks
 do not need it (Vaswani et al. 2017; Xiong et al. 2020).
 """
 
@@ -15,15 +15,15 @@ from regard.layers.block import Block, BlockMemory
 from regard.layers.dropout import Dropout
 
 StackMemory = list[BlockMemory]
-"""What every block of one stack keeps between two steps, in the blocks' order."""
+"""Caches of all blocks, in order."""
 
 
 class Stack(nn.Module):
-    """Blocks on one another.
+    """A sequence of blocks.
 
     Args:
         blocks: The blocks, first one first.
-        norm: What brings the last states to one scale; ``None`` for post-norm blocks.
+        norm: Norm of the output; ``None`` for post-norm blocks.
 
     """
 
@@ -41,7 +41,7 @@ class Stack(nn.Module):
         context_visible: Bool[Tensor, "#batch 1 1 other"] | None = None,
         memory: StackMemory | None = None,
     ) -> Float[Tensor, "batch query width"]:
-        """Pass ``states`` up; with ``memory`` they are the new positions only."""
+        """Apply all blocks; with ``memory``, ``states`` are the new positions only."""
         for number, block in enumerate(self.blocks):
             states = block(
                 states,
@@ -58,13 +58,13 @@ class Stack(nn.Module):
 
 
 class Bare(nn.Module):
-    """Mixers on one another and nothing else: no sums, norms or feed-forward.
+    """A sequence of mixers without residual connections, norms and feed-forward layers.
 
-    This is how HAN and the structured embedding read (Yang et al. 2016, Lin et al. 2017).
+    As in HAN and the structured embedding (Yang et al. 2016, Lin et al. 2017).
 
     Args:
         mixers: The mixers, first one first.
-        dropout: Share of what each mixer says that is dropped while training.
+        dropout: Share of each mixer's output dropped while training.
 
     """
 

@@ -1,7 +1,4 @@
-"""A tagger: a body, and a head that gives every position one logit per tag.
-
-logits = W · body(ids) + b
-"""
+"""A tagger: logits = W · body(ids) + b at every position."""
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -16,7 +13,7 @@ class TagHead(nn.Module):
 
     Args:
         width: Size of a state.
-        tags: How many tags there are.
+        tags: Number of tags.
         dropout: Share of a state dropped while training.
 
     """
@@ -30,11 +27,11 @@ class TagHead(nn.Module):
 
 
 class Tagger(nn.Module):
-    """Which tag each position has.
+    """Tag logits of each position.
 
     Args:
         body: Any body.
-        head: Turns each of its states into one logit per tag.
+        head: Maps each of its states to one logit per tag.
 
     """
 
@@ -45,5 +42,5 @@ class Tagger(nn.Module):
     def forward(
         self, ids: Int[Tensor, "batch position"], *, lengths: Int[Tensor, " batch"]
     ) -> Float[Tensor, "batch position tag"]:
-        """Logits of every tag at every position."""
+        """Return the logits of all tags at every position."""
         return self.head(self.body(ids, visible=padding(lengths, ids.shape[1])))

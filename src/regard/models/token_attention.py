@@ -1,4 +1,4 @@
-"""Attention of a pooling over the tokens of one text: of each hop, or sentence by sentence."""
+"""Record the attention weights of a pooling over the tokens of one text."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -17,14 +17,14 @@ Recorded = dict[str, list[Tensor]]
 
 
 class TokenAttention(NamedTuple):
-    """Where the poolings of a model attended in one text."""
+    """Attention weights of the poolings of a model in one text."""
 
     weights: NDArray[np.float64]
-    """Axes: hop, token. Of sentences there is one hop, and each sentence sums to one."""
+    """Axes: hop, token. A hierarchical model has one hop, and each sentence sums to one."""
     sentence: NDArray[np.int64]
-    """Which sentence each token stands in; 0 where the text is not read by sentences."""
+    """Number of each token's sentence; 0 if the model is not hierarchical."""
     sentence_weights: NDArray[np.float64] | None
-    """None where the text is not read by sentences."""
+    """None if the model is not hierarchical."""
 
 
 @torch.inference_mode()
@@ -33,7 +33,7 @@ def record_tokens(
     ids: Int[Tensor, "1 position"],
     forward: Callable[[], Tensor],
 ) -> tuple[Tensor, TokenAttention]:
-    """Run the model over one text; return its logits, and where its poolings attended."""
+    """Run the model on one text; return its logits and the attention weights of its poolings."""
     with listen(model.eval()) as recorded:
         logits = forward()[0]
     if isinstance(model, Han):
@@ -43,9 +43,9 @@ def record_tokens(
 
 
 def _sentences(model: Han, ids: Int[Tensor, "1 position"], recorded: Recorded) -> TokenAttention:
-    """Put the weights of every sentence where its words stand in the text."""
+    """Map the weights of every sentence to the positions of its words in the text."""
     flat, sentence = np.zeros(ids.shape), np.zeros(ids.shape[1], dtype=np.int64)
-    unfolded = unfold(ids, ids.new_tensor([ids.shape[1]]), marks=model.marks)
+    unfolded = unfold(ids, ids.new_tensor([ids.shape[1]]), separators=model.separators)
     if len(unfolded.ids):
         real = torch.arange(unfolded.at.shape[1], device=ids.device) < unfolded.lengths[:, None]
         places = unfolded.at[real].cpu().numpy()

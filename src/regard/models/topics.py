@@ -1,9 +1,8 @@
-"""What documents show before the first step: how rare tokens are, and which stand together.
+"""Initialise token embeddings by latent semantic analysis (LSA, Deerwester et al. 1990).
 
-    X = (1 + ln tf)·idf, rows of length one  ≈  U S Vᵀ        token t begins at S·V(t)
+    X = (1 + ln tf)·idf, unit rows  ≈  U S Vᵀ        embedding of token t: S·V(t)
 
-(Latent semantic analysis: Deerwester et al. 1990.) A body that at first adds nothing then begins as
-that analysis, and training goes on from there.
+With zero-initialised blocks the body starts as this analysis.
 """
 
 import torch
@@ -13,38 +12,42 @@ from torch import Tensor
 from regard.layers.weighted_mean import WeightedMean
 from regard.models.bi_encoder import BiEncoder
 
-ROUNDS = 4  # of the randomised decomposition (Halko et al. 2011)
-LEAST = 0.05  # what a token in every document counts
+ROUNDS = 4  # power iterations of the randomised SVD (Halko et al. 2011)
+LEAST = 0.05  # minimum inverse document frequency
 
 Postings = Int[Tensor, "2 posting"]
-"""Every document and token that it has, once."""
+"""All pairs of a document and a token in it."""
 
 
-def rarity(postings: Postings, *, shape: tuple[int, int]) -> Float[Tensor, " token"]:
-    """ln(N / n(t)), at least a little; ``shape`` is the number of documents and of tokens."""
+def inverse_document_frequency(
+    postings: Postings, *, shape: tuple[int, int]
+) -> Float[Tensor, " token"]:
+    """Return ln(N / n(t)), at least LEAST; ``shape`` is the number of documents and of tokens."""
     having = torch.bincount(postings[1], minlength=shape[1])
     return torch.log(shape[0] / having.clamp(min=1).float()).clamp(min=LEAST)
 
 
 @torch.no_grad()
-def weigh_by_rarity(model: BiEncoder, postings: Postings, *, shape: tuple[int, int]) -> None:
-    """Let a mean begin with rare tokens counting for more; those in no document for nothing."""
+def initialise_idf_weights(model: BiEncoder, postings: Postings, *, shape: tuple[int, int]) -> None:
+    """Initialise a weighted mean with inverse document frequencies."""
     assert isinstance(model.pool, WeightedMean)
     unseen = torch.bincount(postings[1], minlength=shape[1]) == 0
-    model.pool.importance.copy_(rarity(postings, shape=shape).masked_fill(unseen, LEAST).log())
+    model.pool.importance.copy_(
+        inverse_document_frequency(postings, shape=shape).masked_fill(unseen, LEAST).log()
+    )
 
 
 @torch.no_grad()
-def topic_vectors(
+def compute_lsa_vectors(
     postings: Postings,
     counts: Float[Tensor, " posting"],
     *,
     shape: tuple[int, int],
     width: int,
 ) -> Float[Tensor, "token width"]:
-    """Return a vector per token; features that the corpus is too small for are 0."""
+    """Return a vector per token; features beyond the rank of the matrix are 0."""
     documents, tokens = postings
-    values = (1 + counts.log()) * rarity(postings, shape=shape)[tokens]
+    values = (1 + counts.log()) * inverse_document_frequency(postings, shape=shape)[tokens]
     lengths = torch.zeros(shape[0]).index_add_(0, documents, values.square()).sqrt()
     values = values / lengths[documents].clamp(min=1e-9)
     matrix = torch.sparse_coo_tensor(postings, values, shape, check_invariants=True).coalesce()
@@ -56,10 +59,10 @@ def topic_vectors(
 
 
 @torch.no_grad()
-def start_from_topics(model: BiEncoder, vectors: Float[Tensor, "token width"]) -> None:
-    """Put the vectors into the table of tokens, each of length one; tokens without one stay.
+def initialise_from_lsa(model: BiEncoder, vectors: Float[Tensor, "token width"]) -> None:
+    """Set the token embeddings to the normalised vectors; tokens without one are not changed.
 
-    How long a vector was says how much its token tells of topics: a weighted mean keeps that.
+    A weighted mean keeps the norms of the vectors as weights.
     """
     table, lengths = model.body.reading.table, vectors.norm(dim=1)
     known = lengths > 1e-6

@@ -1,8 +1,8 @@
-"""The Transformer: an encoder that reads, a decoder that looks into what was read and writes.
+"""The Transformer: an encoder, and a decoder with cross-attention to the encoder's states.
 
     context = encoder(reading(source))
-    states  = decoder(writing(begin + target[:-1]), looking into context)
-    logits  = head(states)                    or, with copying: head(states) and where states point
+    states  = decoder(writing(begin + target[:-1]), context)
+    logits  = head(states)                    mixed with the pointer distribution in a copy model
 
 With post-norm blocks, sinusoids, one shared table and no attention biases this is the 2017 model
 to the parameter (Vaswani et al. 2017, §3): 63,045,632 at width 512 and 37,000 shared tokens.
@@ -17,16 +17,16 @@ from regard.layers.block import BlockMemory
 from regard.layers.embedding import Embedding
 from regard.layers.visibility import padding
 from regard.models.body import all_visible
-from regard.models.copying import Copying, Pointed, mixture
+from regard.models.copying import Copying, PointerOutput, mixture
 from regard.models.heads import TokenHead
 from regard.models.stack import Stack
 
 
-class Passed(NamedTuple):
-    """What one pass over source and target made."""
+class DecoderOutput(NamedTuple):
+    """States of a forward pass over source and target."""
 
     states: Float[Tensor, "batch query width"]
-    """The decoder's, before each token that follows the target."""
+    """The decoder's."""
     context: Float[Tensor, "batch key width"]
     """The encoder's."""
     context_visible: Bool[Tensor, "batch 1 1 key"]
@@ -36,12 +36,12 @@ class Transformer(nn.Module):
     """Encoder and decoder.
 
     Args:
-        reading: Turns source ids into states.
-        encoder: The stack that reads.
-        writing: Turns target ids into states; the same object as ``reading`` if they share.
-        decoder: The causal stack that writes; its blocks look into the encoder's states.
-        head: Turns the decoder's states into logits.
-        copying: Points at tokens of the source; None for a model that only writes.
+        reading: The embedding layer of the source.
+        encoder: The stack over the source.
+        writing: The embedding layer of the target; the same object as ``reading`` if tied.
+        decoder: The causal stack over the target, with cross-attention.
+        head: Maps the decoder's states to logits.
+        copying: The copy mechanism; None for a model without it.
 
     """
 
@@ -62,7 +62,7 @@ class Transformer(nn.Module):
     def encode(
         self, source: Int[Tensor, "batch key"], *, visible: Bool[Tensor, "batch 1 1 key"]
     ) -> Float[Tensor, "batch key width"]:
-        """Read the source."""
+        """Return the encoder's states of the source."""
         return self.encoder(self.reading(source), visible=visible)
 
     def forward(
@@ -73,23 +73,23 @@ class Transformer(nn.Module):
         source_lengths: Int[Tensor, " batch"],
         target_lengths: Int[Tensor, " batch"],
     ) -> Float[Tensor, "batch query width"]:
-        """States of the decoder before each token that follows ``target``; see :attr:`head`.
+        """Return the decoder's states, from which :attr:`head` predicts the next token.
 
-        ``target`` begins with the token of beginning: what comes in at n speaks for n + 1.
+        ``target`` begins with the start token: the state of position n predicts token n + 1.
         """
-        return self.passed(
+        return self.compute_states(
             source, target, source_lengths=source_lengths, target_lengths=target_lengths
         ).states
 
-    def passed(
+    def compute_states(
         self,
         source: Int[Tensor, "batch key"],
         target: Int[Tensor, "batch query"],
         *,
         source_lengths: Int[Tensor, " batch"],
         target_lengths: Int[Tensor, " batch"],
-    ) -> Passed:
-        """Do the same, and keep what was read; see :meth:`pointed`."""
+    ) -> DecoderOutput:
+        """Return the states of decoder and encoder."""
         context_visible = padding(source_lengths, source.shape[1])
         context = self.encode(source, visible=context_visible)
         states = self.decoder(
@@ -98,27 +98,27 @@ class Transformer(nn.Module):
             context=context,
             context_visible=context_visible,
         )
-        return Passed(states, context, context_visible)
+        return DecoderOutput(states, context, context_visible)
 
-    def pointed(self, passed: Passed) -> Pointed:
-        """Say where each state points; only for a model that copies."""
+    def point(self, passed: DecoderOutput) -> PointerOutput:
+        """Return the pointer distribution of each state; only for a copy model."""
         assert self.copying is not None
         return self.copying(passed.states, passed.context, visible=passed.context_visible)
 
     def steps(
         self, source: Int[Tensor, "batch key"], *, source_lengths: Int[Tensor, " batch"]
     ) -> "TransformerSteps":
-        """Begin to write one answer per source, a token at a time."""
+        """Start generation of one answer per source."""
         return TransformerSteps(self, source, source_lengths)
 
 
 class TransformerSteps:
-    """Answers under way: one row per answer. Speaks the language of :mod:`regard.decoding`.
+    """Partial answers, one per row, as :mod:`regard.decoding` expects them.
 
     Args:
-        model: The model that writes.
-        source: What it reads, one row per answer.
-        source_lengths: How much of each row is real.
+        model: The model.
+        source: The sources, one row per answer.
+        source_lengths: Length of each row without padding.
 
     """
 
@@ -129,11 +129,11 @@ class TransformerSteps:
         self.memory = model.decoder.memory()
         self.pointer = BlockMemory()
         self.source_attention: Tensor | None = None
-        """Pointer weights of each row's newest state, if the model copies."""
+        """Pointer distribution of each row's newest state, in a copy model."""
         self.written = 0
 
     def advance(self, newest: Int[Tensor, " row"]) -> Float[Tensor, "row token"]:
-        """Logits of the next token of every row, after one more token each."""
+        """Append a token to every row, and return the logits of the next."""
         newest = newest.to(self.source.device)
         states = self.model.writing(newest[:, None], start=self.written)
         self.written += 1
@@ -145,11 +145,11 @@ class TransformerSteps:
             memory=self.memory,
         )
         logits = self._mixed(states)[:, 0]
-        self.context = None  # its keys and values are in the memory now
+        self.context = None  # its keys and values are cached now
         return logits
 
     def _mixed(self, states: Tensor) -> Float[Tensor, "row 1 token"]:
-        """Logits of what is written, or log p where something may be copied as well."""
+        """Return logits, or log p of the mixture in a copy model."""
         logits = self.model.head(states)
         if self.model.copying is None:
             return logits
@@ -160,7 +160,7 @@ class TransformerSteps:
         return mixture(pointed, logits, source=self.source)
 
     def keep(self, rows: Int[Tensor, " kept"]) -> None:
-        """Go on with these rows, in this order."""
+        """Select rows, in this order."""
         if self.context is not None:
             self.context = self.context.index_select(0, rows)
         self.context_visible = self.context_visible.index_select(0, rows)

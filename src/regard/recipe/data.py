@@ -69,7 +69,7 @@ class DataSettings(Settings):
     @field_validator("fields", mode="before")
     @classmethod
     def _numbers_to_names(cls, fields: object) -> object:
-        """``fields = [5, 6, 4]`` says the same as ``["5", "6", "4"]``."""
+        """Convert ``fields = [5, 6, 4]`` to ``["5", "6", "4"]``."""
         if not isinstance(fields, list | tuple):
             return fields
         return tuple(str(one) if type(one) is int else one for one in fields)
@@ -79,7 +79,7 @@ class DataSettings(Settings):
         for side in ("train", "valid", "test", "labelled"):
             if not all(file.strip() and file.isprintable() for file in getattr(self, side)):
                 raise Refused(
-                    f"data.{side} holds a name that is empty or cannot be printed",
+                    f"data.{side} has a file name that is empty or contains control characters",
                     "Write the name of every file",
                 )
         return self
@@ -87,7 +87,7 @@ class DataSettings(Settings):
     @field_validator("group", mode="before")
     @classmethod
     def _number_to_name(cls, group: object) -> object:
-        """``group = 2`` says the same as ``"2"``."""
+        """Convert ``group = 2`` to ``"2"``."""
         return str(group) if type(group) is int else group
 
     @model_validator(mode="after")
@@ -95,7 +95,7 @@ class DataSettings(Settings):
         if self.group and self.holdout_from == "end":
             raise Refused(
                 f'data.group = "{self.group}" keeps groups together, but data.holdout_from = "end" '
-                "cuts by number",
+                "splits by position in the file",
                 'Set data.holdout_from to "spread", or take data.group out',
             )
         numbered = bool(self.fields) and all(name.isdecimal() for name in self.fields)
@@ -111,7 +111,7 @@ class DataSettings(Settings):
     def _check_labels_or_scores(self) -> "DataSettings":
         if self.scores and (self.labels or self.label_separator):
             raise Refused(
-                "data.scores says that the last field is a number, but data.labels or "
+                "data.scores makes the last field a number, but data.labels or "
                 "data.label_separator is set",
                 "Set one of them only",
             )
@@ -119,11 +119,12 @@ class DataSettings(Settings):
             low, high = self.score_range
             if not low < high:
                 raise Refused(
-                    f"data.score_range = {[low, high]} must go up", "Write the lowest score first"
+                    f"data.score_range = {[low, high]} must be a minimum and a larger maximum",
+                    "Write the minimum first",
                 )
         if len(set(self.labels)) != len(self.labels) or len(self.labels) == 1:
             raise Refused(
-                f"data.labels must be two or more different ones; got {list(self.labels)}",
+                f"data.labels must be at least two different labels; got {list(self.labels)}",
                 "Leave data.labels out to take those of the training examples",
             )
         return self

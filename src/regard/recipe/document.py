@@ -1,4 +1,4 @@
-"""The recipe's reference, from the sentences under its fields: docs, explanation, JSON schema."""
+"""Generate the reference of recipe settings: documentation, explanation, JSON schema."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -43,7 +43,7 @@ def explanation(path: str = "") -> list[Line]:
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema that editors check recipes by."""
+    """Return the JSON schema, for editors that validate recipes."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Recipe.model_json_schema()}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import tomli_w
 
-from regard.recipe.load import rebased
+from regard.recipe.load import rebase_paths
 from regard.recipe.recipe import Recipe
 from regard.recipe.settings import Settings
 
@@ -16,28 +16,27 @@ from regard.recipe.settings import Settings
 def dump(
     recipe: Recipe,
     *,
-    beside: Path | None = None,
+    folder: Path | None = None,
     comments: bool = False,
     reasons: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the recipe as TOML that loads back equal.
 
-    What is left out (``None``) stands as a comment, since TOML has no word for it. With ``beside``,
-    the folder the text will be saved in, files are named relative to that folder, as ``load`` reads
-    them. With ``comments``, every field's own sentence stands above it; ``reasons`` say, by dotted
-    path, why a value was chosen.
+    Omitted settings (``None``) become comments, since TOML has no null. ``folder`` is where the
+    file will be saved: paths are written relative to it. With ``comments``, the documentation of
+    every field is written above it; ``reasons``, by dotted path, say why a value was chosen.
     """
-    if beside is not None:
+    if folder is not None:
         recipe = Recipe.model_validate(
-            rebased(recipe.model_dump(), lambda file: _seen(file, beside))
+            rebase_paths(recipe.model_dump(), lambda file: _relative_path(file, folder))
         )
     return "\n".join(_table(recipe, "", comments, reasons)).strip() + "\n"
 
 
-def _seen(file: str, beside: Path) -> str:
+def _relative_path(file: str, folder: Path) -> str:
     path = Path(file).absolute()
     try:
-        near = Path(os.path.relpath(path, beside.resolve())).as_posix()
+        near = Path(os.path.relpath(path, folder.resolve())).as_posix()
         return f"./{near}" if near.startswith(("~", "world:")) else near
     except ValueError:  # another drive
         return str(path)

@@ -1,8 +1,7 @@
-"""A recipe read from its file, with ``--set`` on top, or refused in words a person can act on.
+"""Load a recipe from its file, apply ``--set``, and validate it.
 
-Files named in a recipe are sought beside the recipe itself, so that a folder with a recipe and its
-data can be moved or called from anywhere. The shipped recipes have no data beside them: theirs are
-sought in the current folder.
+Paths in a recipe are relative to the recipe, so that a folder with a recipe and its data can be
+moved. Those of shipped recipes are relative to the current folder.
 """
 
 import json
@@ -20,25 +19,25 @@ from regard.recipe.recipe import MAY_BE_IDLE, Recipe
 from regard.recipe.renamed import translate_names
 from regard.recipe.settings import REQUIRED, Settings, kind_of, tables_in
 from regard.recipe.shipped import is_shipped, list_shipped
-from regard.recipe.validation_errors import NOWHERE, Origin, explain_error, syntax_error
+from regard.recipe.validation_errors import NOWHERE, Origin, explain_error, explain_syntax_error
 
 Tables = dict[str, Any]
 
 _LARGEST = 1_000_000
-"""Bytes a recipe may have; more is some other file."""
+"""Maximum size of a recipe in bytes."""
 
 
 def load(recipe: str | Path, overrides: Iterable[str] = ()) -> Recipe:
-    """Read a recipe by its file, its shipped name or a run's folder.
+    """Load a recipe by its file, its shipped name or a run folder, with ``overrides`` (``a.b=c``).
 
-    ``overrides`` (``a.b=c``) are laid on top. In a run's folder settings may have older names.
+    In a run folder settings may have older names.
     """
     path = find(recipe)
     text = _read(path)
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise syntax_error(error, text, _short(path)) from None
+        raise explain_syntax_error(error, text, _short(path)) from None
     if Path(recipe).is_dir():
         tables = translate_names(tables)
     changes = list(overrides)
@@ -48,9 +47,9 @@ def load(recipe: str | Path, overrides: Iterable[str] = ()) -> Recipe:
     context = {MAY_BE_IDLE: Path(recipe).is_dir()}
     made = make(tables, Origin(_short(path), text, paths), context=context)
     folder = Path.cwd() if is_shipped(path) else path.absolute().parent
-    # What the file leaves out stays known as left out: a run that is begun from may fill it in.
+    # Omitted settings stay unset: model.start.run may provide them.
     stated = made.model_dump(exclude_unset=True)
-    placed = rebased(stated, lambda file: _found(file, folder))
+    placed = rebase_paths(stated, lambda file: _resolve(file, folder))
     return Recipe.model_validate(placed, context=context)
 
 
@@ -61,7 +60,7 @@ def make(
     try:
         # Strict, and as JSON: lists pass for tuples there, while "6" does not pass for 6.
         return Recipe.model_validate_json(
-            json.dumps(_completed(tables, Recipe), default=str), strict=True, context=context
+            json.dumps(_complete(tables, Recipe), default=str), strict=True, context=context
         )
     except ValidationError as error:
         raise explain_error(error, Recipe, origin) from None
@@ -107,12 +106,12 @@ def override(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
 
 def _set(tables: Tables, steps: list[str], value: Any) -> Tables:  # noqa: ANN401 - TOML
     """Set a value; another ``kind`` of a table drops settings that the new kind does not have."""
-    changed = _with(tables, steps, value)
+    changed = _insert(tables, steps, value)
     return _drop_settings_of_other_kinds(changed, Recipe, steps) if steps[-1] == "kind" else changed
 
 
-def rebased(tables: Tables, place: Callable[[str], str]) -> Tables:
-    """Return the tables with every file they name put through ``place``; worlds are no files."""
+def rebase_paths(tables: Tables, place: Callable[[str], str]) -> Tables:
+    """Apply ``place`` to all file names in the tables, except worlds."""
     data = dict(tables["data"])
     for side in ("train", "valid", "test", "labelled"):
         data[side] = [f if f.startswith("world:") else place(f) for f in data.get(side, ())]
@@ -128,8 +127,8 @@ def _short(path: Path) -> str:
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
-def _found(file: str, folder: Path) -> str:
-    # Unlike Path's, this one leaves "~nobody" as it stands.
+def _resolve(file: str, folder: Path) -> str:
+    # Unlike Path's, this one leaves "~nobody" unchanged.
     home = os.path.expanduser(file)  # noqa: PTH111
     return os.path.normpath(folder.resolve() / home)
 
@@ -152,12 +151,12 @@ def _read(path: Path) -> str:
         raise RecipeError(f"{path} cannot be read: {error.strerror}", "Check the file.") from None
 
 
-def _with(tables: Tables, steps: list[str], value: Any) -> Tables:  # noqa: ANN401 - TOML
+def _insert(tables: Tables, steps: list[str], value: Any) -> Tables:  # noqa: ANN401 - TOML
     first, *rest = steps
     if not rest:
         return {**tables, first: value}
     inner = tables.get(first, {})
-    return {**tables, first: _with(inner if isinstance(inner, dict) else {}, rest, value)}
+    return {**tables, first: _insert(inner if isinstance(inner, dict) else {}, rest, value)}
 
 
 def _drop_settings_of_other_kinds(
@@ -184,8 +183,8 @@ def _value(text: str) -> Any:  # noqa: ANN401 - whatever TOML can say
     return tables["value"] if list(tables) == ["value"] else text
 
 
-def _completed(tables: Tables, table: type[Settings]) -> Tables:
-    """Write out what habit leaves out: a default ``kind``, and the brackets round a single file."""
+def _complete(tables: Tables, table: type[Settings]) -> Tables:
+    """Add what a recipe may omit: a default ``kind``, and the brackets around a single file."""
     complete = dict(tables)
     for name, field in table.model_fields.items():
         value = complete.get(name)
@@ -197,5 +196,5 @@ def _completed(tables: Tables, table: type[Settings]) -> Tables:
         if len(choices) > 1 and "kind" not in value and field.default is not REQUIRED:
             value = {"kind": field.default.kind, **value}
         chosen = [choice for choice in choices if kind_of(choice) in ("", value.get("kind"))]
-        complete[name] = _completed(value, chosen[0]) if len(chosen) == 1 else value
+        complete[name] = _complete(value, chosen[0]) if len(chosen) == 1 else value
     return complete

@@ -227,20 +227,20 @@ class ModelSettings(Settings):
             value, plain = getattr(chosen, name), EmbeddingSettings.model_fields[name].default
             # The run to start from may have n-grams although this recipe does not mention them.
             if value != plain and chosen.ngrams == 1 and self.start.run is None:
+                setting = f"model.embedding.{name} = {str(value).lower()}"
                 raise Refused(
-                    f"model.embedding.{name} = {str(value).lower()} has no effect while "
-                    "model.embedding.ngrams is 1",
+                    f"{setting} has no effect while model.embedding.ngrams is 1",
                     f"Set ngrams to 2 or more, or take {name} out",
                 )
         return self
 
     @model_validator(mode="after")
     def _check_heads_divide_width(self) -> "ModelSettings":
-        if isinstance(self.mixer, AttentionSettings) and self.width % self.mixer.heads:
-            heads, width = self.mixer.heads, self.width
+        heads = self.mixer.heads if isinstance(self.mixer, AttentionSettings) else 1
+        if self.width % heads:
             raise Refused(
-                f"model.mixer.heads must divide model.width; {heads} does not divide {width}",
-                f"The next width that fits is {-(-width // heads) * heads}",
+                f"model.mixer.heads must divide model.width; {heads} does not divide {self.width}",
+                f"The next width that fits is {-(-self.width // heads) * heads}",
             )
         return self
 
@@ -259,10 +259,10 @@ class ModelSettings(Settings):
     def _check_tied_with_concatenation(self) -> "ModelSettings":
         concatenated = getattr(self.position, "joined", "added") == "concatenated"
         if concatenated and self.tied:
-            raise ValueError(
-                'model.position.joined = "concatenated" uses part of a state for the position, so '
-                "token embeddings are narrower than states and cannot be the output layer; set "
-                "model.tied to false"
+            raise Refused(
+                'model.position.joined = "concatenated" makes token embeddings narrower than '
+                "states, so they cannot be the output layer, but model.tied is true",
+                "Set model.tied to false",
             )
         return self
 
@@ -277,8 +277,8 @@ class ModelSettings(Settings):
             )
         if self.states is not None and not (self.bare and mixer == "recurrent"):
             raise Refused(
-                f"model.states = {self.states} is the output size of a bare recurrent mixer, but "
-                f'model.bare is {str(self.bare).lower()} and model.mixer.kind is "{mixer}"',
+                f"model.states = {self.states} needs a bare recurrent mixer, but model.bare is "
+                f'{str(self.bare).lower()} and model.mixer.kind is "{mixer}"',
                 "Set bare to true and the mixer to recurrent, or take states out",
             )
         return self
@@ -287,21 +287,19 @@ class ModelSettings(Settings):
     def _check_lexicon_is_tied(self) -> "ModelSettings":
         if self.start.lexicon and not self.tied:
             raise Refused(
-                "model.start.lexicon needs one embedding table for both languages, but model.tied "
-                "is false",
+                "model.start.lexicon needs a shared embedding table, but model.tied is false",
                 "Set model.tied to true or model.start.lexicon to false",
             )
         return self
 
     @model_validator(mode="after")
     def _check_rotary_pairs(self) -> "ModelSettings":
-        if isinstance(self.position, RotarySettings) and isinstance(self.mixer, AttentionSettings):
-            features = self.width // self.mixer.heads
-            if features % 2:
-                heads = self.mixer.heads
-                raise Refused(
-                    'model.position.kind "rotary" rotates pairs of features, so model.width over '
-                    f"model.mixer.heads must be even; {self.width} / {heads} is {features}",
-                    f"The next width that fits is {heads * (features + 1)}",
-                )
+        rotary = isinstance(self.position, RotarySettings)
+        heads = self.mixer.heads if isinstance(self.mixer, AttentionSettings) else 1
+        if rotary and (features := self.width // heads) % 2:
+            raise Refused(
+                'model.position.kind "rotary" rotates pairs of features, so model.width over '
+                f"model.mixer.heads must be even; {self.width} / {heads} is {features}",
+                f"The next width that fits is {heads * (features + 1)}",
+            )
         return self

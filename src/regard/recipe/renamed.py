@@ -1,7 +1,7 @@
-"""Settings that had another name before 0.1.0, or are gone; these tables go with 1.0.
+"""Settings that were renamed or removed before 0.1.0; these tables will be removed in 1.0.
 
-A recipe that uses an old name is refused with the new one as the remedy, a removed setting with
-the reason. The recipe in an older run folder is translated when it is opened.
+A recipe with an old name is refused with the new name as the remedy, one with a removed setting
+with the reason. The recipe in an older run folder is translated when it is loaded.
 """
 
 from typing import Any
@@ -27,13 +27,13 @@ RENAMED = {
 REMOVED = {
     "decoding.neighbours": "votes of labelled texts do not raise accuracy on unseen films",
 }
-"""Settings that are gone, and why."""
+"""Removed settings, and why."""
 VALUES = {"training.softmax": {"all": "full", "step": "sampled"}}
-"""Words that a setting may be set to, old and new."""
+"""Values of a setting, old and new."""
 
 
 def translate_names(tables: Tables) -> Tables:
-    """Return the tables of a recipe that an older version wrote, under today's names."""
+    """Translate the tables of an older recipe to today's names."""
     found = _copied(tables)
     for old, new in RENAMED.items():
         table, name = _table_of(found, old)
@@ -54,7 +54,7 @@ def _copied(tables: Tables) -> Tables:
 
 
 def _table_of(tables: Tables, path: str) -> tuple[Tables, str]:
-    """Return the table that holds a setting, empty where there is none, and the setting's name."""
+    """Return the table of a setting, empty if there is none, and the setting's name."""
     *steps, name = path.split(".")
     for step in steps:
         inner = tables.get(step)

@@ -1,7 +1,7 @@
-"""The ground every setting stands on: typed, frozen, documented once, strict about spelling.
+"""Base class of all settings: typed, frozen, documented once, strict about spelling.
 
-The sentence written under a field is its only documentation. The editor shows it, ``regard
-recipe explain`` prints it, the JSON schema carries it and ``docs/recipe.md`` is generated from it.
+The sentence under a field is its only documentation: editors, ``regard recipe explain``, the JSON
+schema and ``docs/recipe.md`` show it.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ class Settings(BaseModel):
 
 
 class Refused(ValueError):
-    """What a validator raises: settings that cannot be had together, or a value out of reach.
+    """Raised by a validator: settings that exclude each other, or a value out of range.
 
     Args:
         problem: The rule and the values that break it; settings are named by their dotted path.
@@ -36,16 +36,16 @@ class Refused(ValueError):
 
 
 class Line(NamedTuple):
-    """One field, as every reader sees it."""
+    """Documentation of one field."""
 
     path: str
     default: Any
     """The default, or ``REQUIRED``."""
     means: str
     allowed: str
-    """What may be written there, in words."""
+    """The allowed values, in words."""
     kind: str = ""
-    """The ``kind`` of the table it belongs to, where there is a choice of tables."""
+    """The ``kind`` of its table, if there is a choice of tables."""
 
 
 REQUIRED = PydanticUndefined
@@ -69,14 +69,14 @@ def tables_in(annotation: Any) -> list[type[Settings]]:  # noqa: ANN401 - can be
 
 
 def kind_of(table: type[Settings]) -> str:
-    """Return the word by which a table is chosen, or nothing where there is no choice."""
+    """Return the ``kind`` of a table, or nothing if there is no choice."""
     field = table.model_fields.get("kind")
     names = get_args(field.annotation) if field else ()
     return str(names[0]) if len(names) == 1 else ""
 
 
 def allowed(field: FieldInfo) -> str:
-    """Say in words what may be written in a field."""
+    """Describe the allowed values of a field in words."""
     if field.examples:
         return ", ".join(map(shown, field.examples))
     bounds = [word for rule in field.metadata if (word := _bound(rule))]
@@ -84,7 +84,7 @@ def allowed(field: FieldInfo) -> str:
 
 
 def shown(value: Any) -> str:  # noqa: ANN401 - a default can be anything
-    """Return a value as a recipe would spell it."""
+    """Return a value as it is written in a recipe."""
     match value:
         case None:
             return "left out"

@@ -18,7 +18,7 @@ def list_shipped() -> dict[str, Path]:
 
 
 def is_shipped(path: Path) -> bool:
-    """Tell whether a file is one of the shipped recipes."""
+    """Return whether a file is one of the shipped recipes."""
     return path.resolve().parent == find_folder().resolve()
 
 

@@ -1,7 +1,7 @@
 """The tasks by name, and which settings have an effect on which of them.
 
-A setting that is set to something and would change nothing is refused with the reason. The defaults
-are never refused, nor what switches something off (0, false, nothing): they ask for nothing.
+A setting without an effect is refused with the reason, unless it is at its default or switched off
+(0, false, empty).
 """
 
 from collections.abc import Iterator
@@ -27,24 +27,24 @@ TaskName = Literal[
 ]
 
 ENCODER_DECODERS = ("translation", "summarization", "denoising")
-"""Tasks whose model reads one text and writes another."""
+"""Tasks that generate a text from another."""
 WRITERS = (*ENCODER_DECODERS, "language-modelling")
 TOKEN_HEADS = (*WRITERS, "masked-pretraining")
-"""Tasks whose model tells tokens."""
+"""Tasks whose model predicts tokens."""
 LABELLERS = ("classification", "sentence-pair")
 CLASSIFIERS = (*LABELLERS, "tagging")
 """Tasks that choose among labels, for a text or for each of its tokens."""
 OF_DOCUMENTS = ("document-pretraining", "document-vectors")
-"""Tasks that learn from whole documents."""
+"""Tasks that are trained on whole documents."""
 POOLED = (*LABELLERS, "document-pretraining", "retrieval")
-"""Tasks whose model makes one state of a text."""
+"""Tasks whose model pools a text to one state."""
 
 
 class Effect(NamedTuple):
-    """Settings that have an effect on some tasks only, or beside some other setting only."""
+    """Settings that have an effect on some tasks only, or with some other setting only."""
 
     settings: tuple[str, ...]
-    """By dotted path; a table stands for all in it."""
+    """By dotted path; a table means all settings in it."""
     tasks: tuple[str, ...] = ()
     """Empty for every task."""
     given: str = ""
@@ -135,7 +135,7 @@ EFFECTS = (
 
 
 class Idle(NamedTuple):
-    """A setting that would change nothing."""
+    """A setting without an effect."""
 
     path: str
     value: Any
@@ -144,7 +144,7 @@ class Idle(NamedTuple):
 
 
 def refuse_idle(recipe: "Recipe") -> None:
-    """Refuse the first setting that would change nothing."""
+    """Refuse the first setting without an effect."""
     for idle in find_idle(recipe):
         raise Refused(
             f"{idle.path} = {shown(idle.value)} has no effect {idle.why}",
@@ -153,18 +153,18 @@ def refuse_idle(recipe: "Recipe") -> None:
 
 
 def find_idle(recipe: "Recipe") -> Iterator[Idle]:
-    """Yield every setting that would change nothing, with the reason."""
+    """Yield every setting without an effect, with the reason."""
     for effect in EFFECTS:
         wrong = _reason(recipe, effect)
         for path in effect.settings if wrong else ():
             for name, value in _stated(recipe, path):
-                # The setting that switches a table on stands in that table itself.
+                # The setting that switches a table on is in that table itself.
                 if name != effect.given:
                     yield Idle(name, value, *wrong)
 
 
 def _reason(recipe: "Recipe", effect: Effect) -> tuple[str, ...]:
-    """Say why settings have no effect, and the remedy; nothing if they have."""
+    """Return why settings have no effect, and the remedy; nothing if they have one."""
     if effect.tasks and recipe.task not in effect.tasks:
         return (
             f'on task "{recipe.task}", only on {_listed(effect.tasks)}',

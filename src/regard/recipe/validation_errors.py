@@ -1,4 +1,4 @@
-"""What is wrong with a recipe, in words: where it stands, which rule it breaks, what was meant."""
+"""Turn validation errors into messages: file and line, the rule, the closest valid setting."""
 
 import re
 import tomllib
@@ -18,7 +18,7 @@ _KEY = re.compile(r"\s*([\w\-.\"' ]+?)\s*=")
 
 
 class Mistake(NamedTuple):
-    """One thing that is wrong."""
+    """One invalid setting."""
 
     path: str
     problem: str
@@ -26,13 +26,13 @@ class Mistake(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where settings were written, to say where a mistake stands."""
+    """The source of settings, to name the line of a mistake."""
 
     file: str = "recipe"
     text: str = ""
-    """What the file holds, to name lines."""
+    """Content of the file."""
     overrides: tuple[str, ...] = ()
-    """The dotted paths that were set from outside."""
+    """The dotted paths of ``--set``."""
 
 
 NOWHERE = Origin()
@@ -41,30 +41,30 @@ NOWHERE = Origin()
 def explain_error(
     error: ValidationError, table: type[Settings], origin: Origin = NOWHERE
 ) -> RecipeError:
-    """Turn pydantic's complaint into ours."""
+    """Turn a pydantic error into ours."""
     known = list(lines(table))
     by_path = {m.path + m.problem[:9]: m for m in (_mistake(p, known) for p in error.errors())}
     mistakes = list(by_path.values())
-    told = [_told(mistake, origin) for mistake in mistakes[:_SHOWN]]
+    problems = [_locate(mistake, origin) for mistake in mistakes[:_SHOWN]]
     if len(mistakes) > _SHOWN:
-        told.append(f"and {len(mistakes) - _SHOWN} more")
+        problems.append(f"and {len(mistakes) - _SHOWN} more")
     remedies = dict.fromkeys(mistake.remedy for mistake in mistakes[:_SHOWN])
-    return RecipeError("; ".join(told), " ".join(remedies))
+    return RecipeError("; ".join(problems), " ".join(remedies))
 
 
-def syntax_error(error: Exception, text: str, source: str) -> RecipeError:
-    """Turn the TOML reader's complaint into ours, with file, line and the line itself."""
+def explain_syntax_error(error: Exception, text: str, source: str) -> RecipeError:
+    """Turn a TOML syntax error into ours, with file, line number and the line itself."""
     if not isinstance(error, tomllib.TOMLDecodeError):
         return RecipeError(f"{source} is nested too deeply", "Write plain tables.")
-    said = str(error)
-    found = re.search(r"\(at (?:line (\d+), column \d+|end of document)\)", said)
+    message = str(error)
+    found = re.search(r"\(at (?:line (\d+), column \d+|end of document)\)", message)
     rows = text.splitlines()
     number = int(found[1]) if found and found[1] else len(rows)
     row = rows[number - 1].strip() if 0 < number <= len(rows) else ""
-    rule = re.sub(r"\s*\(at .*?\)", "", said)
+    rule = re.sub(r"\s*\(at .*?\)", "", message)
     return RecipeError(
         f"{source}:{number}: this is not TOML: {rule}: {row[:80]}",
-        'Mend the line; text stands in quotes (task = "translation"), tables in [brackets].',
+        'Correct the line; text is quoted (task = "translation"), tables are in [brackets].',
     )
 
 
@@ -82,8 +82,8 @@ def line_of(text: str, path: str) -> int | None:
     return header
 
 
-def _told(mistake: Mistake, origin: Origin) -> str:
-    """Put file and line, or the override, before the problem, as far as they can be told."""
+def _locate(mistake: Mistake, origin: Origin) -> str:
+    """Prefix the problem with file and line, or with the override, where known."""
     paths = [*re.findall(r"[a-z_]+(?:\.[a-z_]+)+", mistake.problem), mistake.path]
     for path in paths:
         if any(f"{override}.".startswith(f"{path}.") for override in origin.overrides):
@@ -106,7 +106,7 @@ def _mistake(problem: ErrorDetails, known: list[Line]) -> Mistake:
         case "value_error":
             return Mistake(path, *_refused(path, problem["ctx"]["error"]))
         case "model_type" | "model_attributes_type" | "dict_type":
-            got = _written(problem["input"])
+            got = _format(problem["input"])
             return Mistake(
                 path, f"{path} is a table; got {got}", f"Write [{path}] above its settings."
             )
@@ -115,7 +115,7 @@ def _mistake(problem: ErrorDetails, known: list[Line]) -> Mistake:
 
 
 def _path(problem: ErrorDetails, known: list[Line]) -> str:
-    """Return the dotted path as a recipe writes it, without the kind that pydantic puts in."""
+    """Return the dotted path as in a recipe, without the kind that pydantic inserts."""
     kinds = {line.kind for line in known if line.kind}
     tables = {line.path.rpartition(".")[0] for line in known if line.kind}
     steps: list[str] = []
@@ -127,7 +127,7 @@ def _path(problem: ErrorDetails, known: list[Line]) -> str:
 
 
 def _missing(path: str, known: list[Line]) -> tuple[str, str]:
-    """Name the first required field, where a whole table is missing."""
+    """Name the missing field, or the first required one of a missing table."""
     inside = (line for line in known if line.default is REQUIRED)
     line = next((line for line in inside if f"{line.path}.".startswith(f"{path}.")), None)
     if line is None:
@@ -141,7 +141,7 @@ def _unknown(path: str, known: list[Line]) -> tuple[str, str]:
         table = path.rpartition(".")[0]
         owners = " or ".join(f'"{kind}"' for kind in sorted(elsewhere))
         return (
-            f"{path} belongs to {table}.kind {owners}, and another kind is chosen",
+            f"{path} belongs to {table}.kind {owners}, but another kind is chosen",
             f"Take {path} out, or choose its kind.",
         )
     if path in RENAMED:
@@ -165,18 +165,18 @@ def _offer(path: str, known: list[Line]) -> str:
 def _no_such_choice(path: str, problem: ErrorDetails, known: list[Line]) -> tuple[str, str]:
     context = problem.get("ctx", {})
     if new := VALUES.get(path, {}).get(str(problem["input"])):
-        was = _written(problem["input"])
+        was = _format(problem["input"])
         return f'{path} = {was} is now called "{new}"', f'Write {path} = "{new}".'
     got = context.get("tag", problem["input"])
     choices = re.findall(r"'([^']*)'", context.get("expected_tags") or context["expected"])
     meant = get_close_matches(str(got), choices, n=1)
     offer = f'Did you mean "{meant[0]}"?' if meant else _means(path, known)
     listed = ", ".join(f'"{choice}"' for choice in choices)
-    return f"{path} must be one of {listed}; got {_written(got)}", offer
+    return f"{path} must be one of {listed}; got {_format(got)}", offer
 
 
 def _refused(path: str, error: Exception) -> tuple[str, str]:
-    """Name the setting, unless the validator has named it and its opponents already."""
+    """Name the setting, unless the validator has named it already."""
     problem = error.problem if isinstance(error, Refused) else str(error)
     remedy = error.remedy if isinstance(error, Refused) else "Change one of them"
     return problem if path in problem else f"{path}: {problem}", f"{remedy}."
@@ -185,7 +185,7 @@ def _refused(path: str, error: Exception) -> tuple[str, str]:
 def _wrong_value(path: str, problem: ErrorDetails, known: list[Line]) -> tuple[str, str]:
     expected = " or ".join(dict.fromkeys(line.allowed for line in known if line.path == path))
     rule = f"must be {expected}" if expected else problem["msg"]
-    return f"{path} {rule}; got {_written(problem['input'])}", _means(path, known)
+    return f"{path} {rule}; got {_format(problem['input'])}", _means(path, known)
 
 
 def _means(path: str, known: list[Line]) -> str:
@@ -197,8 +197,8 @@ def _plain(sentence: str) -> str:
     return sentence.replace("``", "`")
 
 
-def _written(value: Any) -> str:  # noqa: ANN401 - whatever stood in the file
+def _format(value: Any) -> str:  # noqa: ANN401 - anything in the file
     if isinstance(value, bool):
         return str(value).lower()
-    said = f'"{value}"' if isinstance(value, str) else repr(value)
-    return said if len(said) <= 60 else f"{said[:57]}..."
+    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -88,7 +88,7 @@ def head_loss(
     are seldom among them count for the more where they are, so that the sum over all is still what
     is expected.
     """
-    states, matrix, biases = head.prepared(states), head.matrix, head.biases
+    states, matrix, biases = head.transform_states(states), head.matrix, head.biases
     rarity: Tensor | None = None
     if shares is not None:
         told, targets = targets.unique(return_inverse=True)
@@ -96,7 +96,7 @@ def head_loss(
         matrix = matrix.index_select(0, told)
         biases = None if biases is None else biases.index_select(0, told)
     if head.soft_cap:
-        logits = head.bend(torch.nn.functional.linear(states, matrix, biases))
+        logits = head.cap_logits(torch.nn.functional.linear(states, matrix, biases))
         logits = logits if rarity is None else logits + rarity
         return cross_entropy(logits, targets, smoothing=smoothing)
     if rarity is not None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from regard.errors import RunError
-from regard.models.transfer import Carried, carry
+from regard.models.transfer import Transferred, transfer_parameters
 from regard.recipe.load import make
 from regard.recipe.recipe import Recipe
 from regard.recipe.settings import Settings, shown
@@ -75,10 +75,10 @@ def complete_from(recipe: Recipe, origin: Origin) -> Recipe:
 
 def carry_over(
     model: nn.Module, parameters: Mapping[str, Tensor], *, into: Recipe, origin: Recipe
-) -> Carried:
+) -> Transferred:
     """Put what another run learned into a fresh model, as ``[model.start]`` asks."""
     what = into.model.start.carry
-    return carry(model, parameters, what=what, causal=is_causal(origin))
+    return transfer_parameters(model, parameters, what=what, causal=is_causal(origin))
 
 
 def is_causal(recipe: Recipe) -> bool:

@@ -7,7 +7,7 @@ import torch
 import regard
 from regard.explain.attributions import gradients
 from regard.explain.attributions.attribute import attribute
-from regard.models.han import side_by_side, unfold
+from regard.models.han import group_by_length, unfold
 
 
 def question(run, *text, **options):
@@ -54,8 +54,8 @@ def test_gradient_times_input_is_the_slope_along_each_tokens_row(asked, kind):
 @pytest.mark.parametrize("kind", ["han", "context"])
 def test_the_sentences_are_read_in_several_groups_and_another_order(asked, kind):
     ids = torch.tensor([asked.ids])
-    unfolded = unfold(ids, torch.tensor([len(asked.ids)]), marks=asked.model.marks)
-    assert [group.tolist() for group in side_by_side(unfolded)] == [[1, 2], [0]]
+    unfolded = unfold(ids, torch.tensor([len(asked.ids)]), separators=asked.model.separators)
+    assert [group.tolist() for group in group_by_length(unfolded)] == [[1, 2], [0]]
 
 
 @DOCUMENTS

@@ -20,7 +20,7 @@ SOURCE, TARGET, WIDTH, HEADS = 11, 7, 24, 3
     layer="layers/attention.py",
     meaning="There are as many output states as queries. A difference of exactly 0 means that "
     "self-attention is not another layer but the same call.",
-    next_step="Give x another length, or rotate queries and keys (Place(turn=Rotary(8))).",
+    next_step="Give x another length, or rotate queries and keys (PositionScheme(Rotary(8))).",
 )
 @exact()
 def cross_attention() -> Measurement:

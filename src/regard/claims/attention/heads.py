@@ -103,9 +103,9 @@ def many_heads_cheaper() -> Measurement:
     for heads in HEADS:
         layer = Attention(WIDTH, heads)
         costs[heads] = count_mixer(layer, states)
-        with listen(layer, "weights") as heard:
+        with listen(layer, "weights") as recorded:
             layer(states, visible=seen)
-            exponentials[heads] = heard["weights"][0].numel()
+            exponentials[heads] = recorded["weights"][0].numel()
             seconds[heads] = time_fastest(partial(layer, states, visible=seen), 7)
     ratio, more, slower = (found[8] / found[1] for found in (costs, exponentials, seconds))
     return Measurement(

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from regard.claims.claim import Figure, Measurement, claim
 from regard.claims.precision import exact, find_dependencies
 from regard.claims.table import draw_curves, tabulate
-from regard.layers.attention import Attention, Equation, Place, argmax, scaled_dot
+from regard.layers.attention import Attention, Equation, PositionScheme, argmax, scaled_dot
 from regard.layers.block import Residual
 from regard.models.body import all_visible
 
@@ -112,7 +112,10 @@ def _make_pointing_layer(heads: int, targets: Tensor, *, residual: bool) -> nn.M
         return scaled_dot(query.detach(), key.detach())
 
     layer = Attention(
-        4, heads, equation=Equation(score_detached, argmax), place=Place(bias=Pointing(targets))
+        4,
+        heads,
+        equation=Equation(score_detached, argmax),
+        place=PositionScheme(bias=Pointing(targets)),
     )
     nn.init.zeros_(layer.to_query.weight)
     return Residual(layer, nn.Identity()) if residual else layer

@@ -125,7 +125,7 @@ def _measure_influence(model: Han) -> Tensor:
 
     reading = model.body.reading
     hook = reading.register_forward_hook(keep)
-    unfolded = unfold(ids, lengths, marks=model.marks)
+    unfolded = unfold(ids, lengths, separators=model.separators)
     vectors = model.vectors(unfolded)
     hook.remove()
     # Sentences are encoded in groups, sorted by length: restore the order of the rows.

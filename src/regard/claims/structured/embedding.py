@@ -37,7 +37,7 @@ def structured_embedding() -> Measurement:
     gaps, sums = [], []
     for hops in (1, 5):
         layer = AttentionPool(WIDTH, hops, features=13, biases=False)
-        mixed, weights = layer.look(states, visible=seen)
+        mixed, weights = layer.attend(states, visible=seen)
         scores = layer.queries @ torch.tanh(layer.to_key.weight @ states[0].T)
         formula = torch.softmax(scores, dim=1)
         gaps += [difference(weights[0, 0], formula), difference(mixed[0, 0], formula @ states[0])]

@@ -10,8 +10,8 @@ from regard.claims.table import tabulate
 from regard.draw.bars import Bars
 from regard.models.build.labels import classifier
 from regard.models.build.writing import language_model
-from regard.models.parameters import parameters_of
-from regard.models.transfer import carry
+from regard.models.parameters import collect_parameters
+from regard.models.transfer import transfer_parameters
 from regard.recipe.load import load
 from regard.recipe.model import AttentionSettings, ModelSettings
 
@@ -24,7 +24,7 @@ WORDS, WIDTH, LAYERS = 50_001, 200, 4
     statement="For another task the head that predicts words is replaced by one that predicts "
     "labels; the body is kept.",
     layer="models/transfer.py",
-    meaning="The body is carried over to the bit and only the head is initialised anew.",
+    meaning="The body is transferred to the bit and only the head is initialised anew.",
     next_step="Set model.start.run in a recipe to a finished run.",
 )
 @exact()
@@ -45,8 +45,8 @@ def head_replaced() -> Measurement:
     )
     before = language_model(shape, 101)
     after = classifier(shape, 101, 2)
-    old = {name: tensor.clone() for name, tensor in parameters_of(before).items()}
-    carried, new = carry(after, old)
+    old = {name: tensor.clone() for name, tensor in collect_parameters(before).items()}
+    carried, new = transfer_parameters(after, old)
     own = dict(after.named_parameters())
     same = sum(torch.equal(own[name], old[name]) for name in carried)
     heads = [tuple(own[name].shape) for name in new]

@@ -1,1 +1,1 @@
-"""From settings to models: the only place in this room that sees a recipe."""
+"""Build models from settings: the only place in this room that imports the recipe."""

@@ -1,4 +1,4 @@
-"""From ``[model]`` to a body: how tokens are read, and what the blocks are made of."""
+"""Build a body from ``[model]``: embedding layer and blocks."""
 
 import math
 from functools import partial
@@ -9,7 +9,7 @@ from regard.layers.attention import (
     Additive,
     Attention,
     Equation,
-    Place,
+    PositionScheme,
     Projections,
     argmax,
     dot,
@@ -20,7 +20,7 @@ from regard.layers.attention import (
 from regard.layers.block import Block
 from regard.layers.convolution import Convolution
 from regard.layers.distance import Alibi, RelativeBuckets, RelativeTable
-from regard.layers.embedding import Embedding, Joins, Ngrams
+from regard.layers.embedding import Embedding, Extras, Ngrams
 from regard.layers.feed_forward import FeedForward
 from regard.layers.norm import norm
 from regard.layers.position import Added, Concatenated, Learned, Rotary, Sinusoidal
@@ -38,32 +38,32 @@ from regard.recipe.model import (
     RotarySettings,
     SinusoidalSettings,
 )
+from regard.text.special import END
 
-BOUNDARY = 3  # the id that ends a text, in every vocabulary (text.special.END)
 SELECTS = {"softmax": softmax, "log-length": log_length, "argmax": argmax}
 
 
-def body(settings: ModelSettings, tokens: int, *, looks_ahead: bool) -> Body:
-    """Build what reads ``tokens`` and thinks."""
+def body(settings: ModelSettings, tokens: int, *, bidirectional: bool) -> Body:
+    """Build a body for a vocabulary of ``tokens``."""
     return Body(
         embedding(settings, tokens),
-        (bare if settings.bare else stack)(settings, settings.depth, looks_ahead=looks_ahead),
+        (bare if settings.bare else stack)(settings, settings.depth, bidirectional=bidirectional),
     )
 
 
 def stack(
-    settings: ModelSettings, depth: int, *, looks_ahead: bool, crosses: bool = False
+    settings: ModelSettings, depth: int, *, bidirectional: bool, cross_attention: bool = False
 ) -> Stack:
-    """Build ``depth`` blocks; ``crosses`` lets them look into another stack's states."""
-    place = _place(settings, looks_ahead=looks_ahead)
+    """Build ``depth`` blocks, with cross-attention or without."""
+    place = _place(settings, bidirectional=bidirectional)
     blocks = [
         Block(
-            _mixer(settings, number, place, looks_ahead=looks_ahead),
+            _mixer(settings, number, place, bidirectional=bidirectional),
             _feed_forward(settings),
             norms=partial(_norm, settings),
             order=settings.norm_order,
             dropout=settings.dropout,
-            cross=_cross(settings) if crosses else None,
+            cross=_cross(settings) if cross_attention else None,
         )
         for number in range(depth)
     ]
@@ -71,13 +71,13 @@ def stack(
     return Stack(blocks, norm=_norm(settings) if last else None)
 
 
-def bare(settings: ModelSettings, depth: int, *, looks_ahead: bool) -> Bare:
-    """Build ``depth`` mixers and nothing else, the first from ``width`` to where states end."""
+def bare(settings: ModelSettings, depth: int, *, bidirectional: bool) -> Bare:
+    """Build ``depth`` mixers alone; the first maps ``width`` to the output size."""
     own = settings.model_copy(update={"width": settings.ends_in})
-    place = _place(own, looks_ahead=looks_ahead)
+    place = _place(own, bidirectional=bidirectional)
     sizes = [settings.width] + [own.width] * (depth - 1)
     mixers = [
-        _mixer(own, number, place, looks_ahead=looks_ahead, entering=entering)
+        _mixer(own, number, place, bidirectional=bidirectional, entering=entering)
         for number, entering in enumerate(sizes)
     ]
     return Bare(mixers, dropout=settings.dropout)
@@ -90,7 +90,7 @@ def _norm(settings: ModelSettings) -> nn.Module:
 
 
 def embedding(settings: ModelSettings, tokens: int) -> Embedding:
-    """Build what turns tokens into states."""
+    """Build the embedding layer."""
     place, narrower = _joined(settings)
     width, chosen = settings.width - narrower, settings.embedding
     ngrams = None
@@ -99,7 +99,7 @@ def embedding(settings: ModelSettings, tokens: int) -> Embedding:
             chosen.ngrams,
             rows=chosen.ngram_rows,
             width=width,
-            boundary=BOUNDARY,
+            boundary=END,
             dropout=chosen.ngram_dropout,
             lazy=chosen.ngram_lazy,
         )
@@ -108,7 +108,7 @@ def embedding(settings: ModelSettings, tokens: int) -> Embedding:
         width,
         scaled=settings.scaled_embedding,
         place=place,
-        joins=Joins(
+        extras=Extras(
             ngrams,
             chosen.segments,
             _norm(settings) if chosen.norm else None,
@@ -118,42 +118,42 @@ def embedding(settings: ModelSettings, tokens: int) -> Embedding:
 
 
 def added_positions(settings: ModelSettings) -> Added:
-    """Build positions that are added to states as wide as the model, waves if not learned ones."""
+    """Build positions that are added to the states: learned ones if chosen, else sinusoids."""
     if isinstance(settings.position, LearnedSettings):
         return Added(Learned(settings.position.positions, settings.width))
     return Added(Sinusoidal(settings.width))
 
 
 def _joined(settings: ModelSettings) -> tuple[Added | Concatenated | None, int]:
-    """Return how positions join the states, and how many features they take for themselves."""
+    """Return the position encoding on the states, and the number of features that it takes."""
     position, width = settings.position, settings.width
     if not isinstance(position, SinusoidalSettings | LearnedSettings):
         return None, 0
-    beside = position.joined == "concatenated"
-    own = width // 4 * 2 if beside else width
+    concatenated = position.joined == "concatenated"
+    own = width // 4 * 2 if concatenated else width
     table = (
         Learned(position.positions, own)
         if isinstance(position, LearnedSettings)
         else Sinusoidal(own)
     )
-    return (Concatenated(table), own) if beside else (Added(table), 0)
+    return (Concatenated(table), own) if concatenated else (Added(table), 0)
 
 
-def _place(settings: ModelSettings, *, looks_ahead: bool) -> Place | None:
-    """Return what self-attention of one stack is told of positions; shared by all its blocks."""
+def _place(settings: ModelSettings, *, bidirectional: bool) -> PositionScheme | None:
+    """Return the position encoding of self-attention, shared by all blocks of a stack."""
     position, mixer = settings.position, settings.mixer
     if not isinstance(mixer, AttentionSettings):
         return None
     if isinstance(position, RotarySettings):
-        return Place(turn=Rotary(settings.width // mixer.heads, base=position.base))
+        return PositionScheme(rotary=Rotary(settings.width // mixer.heads, base=position.base))
     if isinstance(position, AlibiSettings):
-        return Place(bias=Alibi(mixer.heads, causal=not looks_ahead))
+        return PositionScheme(bias=Alibi(mixer.heads, causal=not bidirectional))
     if isinstance(position, RelativeSettings):
         if position.buckets is None:
-            return Place(bias=RelativeTable(mixer.heads, position.positions))
-        return Place(
+            return PositionScheme(bias=RelativeTable(mixer.heads, position.positions))
+        return PositionScheme(
             bias=RelativeBuckets(
-                mixer.heads, position.buckets, position.positions, causal=not looks_ahead
+                mixer.heads, position.buckets, position.positions, causal=not bidirectional
             )
         )
     return None
@@ -162,34 +162,36 @@ def _place(settings: ModelSettings, *, looks_ahead: bool) -> Place | None:
 def _mixer(
     settings: ModelSettings,
     number: int,
-    place: Place | None,
+    place: PositionScheme | None,
     *,
-    looks_ahead: bool,
+    bidirectional: bool,
     entering: int | None = None,
 ) -> nn.Module:
     mixer = settings.mixer
     if isinstance(mixer, AttentionSettings):
-        rule = _rule(mixer.window, looks_ahead=looks_ahead)
+        rule = _rule(mixer.window, bidirectional=bidirectional)
         return _attention(settings, mixer, rule=rule, place=place)
     if isinstance(mixer, ConvolutionSettings):
         dilation = mixer.kernel**number if mixer.dilated else 1
         return Convolution(
-            settings.width, kernel=mixer.kernel, dilation=dilation, causal=not looks_ahead
+            settings.width, kernel=mixer.kernel, dilation=dilation, causal=not bidirectional
         )
-    return Recurrent(settings.width, cell=mixer.cell, causal=not looks_ahead, entering=entering)
+    return Recurrent(settings.width, cell=mixer.cell, causal=not bidirectional, entering=entering)
 
 
 def _cross(settings: ModelSettings) -> Attention:
-    """Build a look into another text: attention, whatever mixes within each text.
+    """Build cross-attention, whatever the mixer.
 
-    Rotary positions turn here too: translations run roughly in parallel, so a look straight across
-    is the best first guess.
+    Rotary positions apply here too: word order of a translation is similar, so a diagonal alignment
+    is a good prior.
     """
     mixer = settings.mixer
     if not isinstance(mixer, AttentionSettings):
         mixer = AttentionSettings(heads=math.gcd(settings.width, 4))
-    turns = isinstance(settings.position, RotarySettings)
-    return _attention(settings, mixer, place=_place(settings, looks_ahead=True) if turns else None)
+    rotary = isinstance(settings.position, RotarySettings)
+    return _attention(
+        settings, mixer, place=_place(settings, bidirectional=True) if rotary else None
+    )
 
 
 def _attention(
@@ -197,7 +199,7 @@ def _attention(
     mixer: AttentionSettings,
     *,
     rule: Rule | None = None,
-    place: Place | None = None,
+    place: PositionScheme | None = None,
 ) -> Attention:
     scores = {"scaled-dot": scaled_dot, "dot": dot}
     score = scores.get(mixer.score) or Additive(mixer.heads, settings.width // mixer.heads)
@@ -212,8 +214,8 @@ def _attention(
     )
 
 
-def _rule(window: int | None, *, looks_ahead: bool) -> Rule | None:
-    rules = [*([] if looks_ahead else [causal]), *([] if window is None else [within(window)])]
+def _rule(window: int | None, *, bidirectional: bool) -> Rule | None:
+    rules = [*([] if bidirectional else [causal]), *([] if window is None else [within(window)])]
     return every(*rules) if rules else None
 
 

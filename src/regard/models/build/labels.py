@@ -1,4 +1,4 @@
-"""From ``[model]`` to models that read: classifiers, networks of sentences, pooling."""
+"""Build classifiers, hierarchical networks and pooling from ``[model]``."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,9 +9,9 @@ from regard.layers.context import ContextPool
 from regard.layers.pooling import AttentionPool, Cls, First, Last, Max, Mean, MeanMax
 from regard.models.build.body import added_positions, bare, body, stack
 from regard.models.classifier import Classifier
-from regard.models.han import Context, Han, Marks, Upper
+from regard.models.han import Context, Han, SentenceEncoder, Separators
 from regard.models.heads import LabelHead
-from regard.models.parameters import draw_parameters
+from regard.models.parameters import initialise_parameters
 from regard.models.self_attentive import Dense, Pruned, SelfAttentive
 from regard.recipe.model import (
     AttentionSettings,
@@ -21,43 +21,44 @@ from regard.recipe.model import (
     RecurrentSettings,
     SinusoidalSettings,
 )
+from regard.text.special import CLS, SEP
 
-MARKS = Marks(begin=4, end=5)  # [CLS] and [SEP], in every vocabulary (text.special)
+SEPARATORS = Separators(begin=CLS, end=SEP)
 
 
 def classifier(settings: ModelSettings, tokens: int, labels: int) -> Classifier | Han:
-    """Build a body with a head that tells ``labels`` apart; both ways unless it is to be causal."""
+    """Build a classifier for ``labels``, hierarchical if the settings say so."""
     if settings.documents.read == "sentences":
         return hierarchy(settings, tokens, labels)
-    trunk = body(settings, tokens, looks_ahead=not settings.causal)
+    trunk = body(settings, tokens, bidirectional=not settings.causal)
     pool, wide = pooling(settings)
     chosen = settings.head
     head = LabelHead(pool, wide, labels, dropout=chosen.dropout, normed=chosen.norm)
     model = Classifier(trunk, head)
-    draw_parameters(model, width=settings.width, quiet=settings.zero_init)
+    initialise_parameters(model, width=settings.width, zero_init=settings.zero_init)
     return model
 
 
 def hierarchy(settings: ModelSettings, tokens: int, labels: int) -> Han:
-    """Build words, sentences and document, with a head that tells ``labels`` apart."""
+    """Build a hierarchical attention network."""
     width = settings.ends_in
     upper = _among_sentences(settings)
     head = LabelHead(
         AttentionPool(width, features=width), width, labels, dropout=settings.head.dropout
     )
     model = Han(
-        body(settings, tokens, looks_ahead=not settings.causal),
+        body(settings, tokens, bidirectional=not settings.causal),
         _sentence_pool(settings),
         upper,
         head,
-        marks=MARKS,
+        separators=SEPARATORS,
     )
-    draw_parameters(model, width=settings.width, quiet=settings.zero_init)
+    initialise_parameters(model, width=settings.width, zero_init=settings.zero_init)
     return model
 
 
 def pooling(settings: ModelSettings) -> tuple[nn.Module, int]:
-    """Build what makes one state of many; return it with that state's width."""
+    """Build the pooling; return it with the size of its output."""
     if settings.head.pooling == "hops":
         return hops(settings)
     width = settings.ends_in
@@ -75,7 +76,7 @@ def pooling(settings: ModelSettings) -> tuple[nn.Module, int]:
 
 
 def hops(settings: ModelSettings) -> tuple[SelfAttentive, int]:
-    """Build the structured embedding; return it with the size of what it gives."""
+    """Build the structured embedding; return it with the size of its output."""
     chosen, width = settings.head.hops, settings.ends_in
     looks = AttentionPool(width, chosen.hops, features=chosen.features, biases=False)
     if chosen.narrow == "dense":
@@ -100,19 +101,19 @@ def _sentence_pool(settings: ModelSettings) -> AttentionPool | Context:
     return Context(pools[0], pools[1] if both else None, documents.gather)
 
 
-def _among_sentences(settings: ModelSettings) -> Upper:
-    """Build what reads sentences: as wide as a sentence's vector, mixing as asked."""
+def _among_sentences(settings: ModelSettings) -> SentenceEncoder:
+    """Build the encoder of sentence vectors."""
     documents = settings.documents
-    asked: dict[str, AttentionSettings | RecurrentSettings | ConvolutionSettings] = {
+    mixers: dict[str, AttentionSettings | RecurrentSettings | ConvolutionSettings] = {
         "same": settings.mixer,
         "attention": AttentionSettings(),
         "gru": RecurrentSettings(kind="recurrent", cell="gru"),
         "lstm": RecurrentSettings(kind="recurrent", cell="lstm"),
     }
-    mixer = asked[documents.mixer]
+    mixer = mixers[documents.mixer]
     own = settings.model_copy(update={"width": settings.ends_in, "states": None, "mixer": mixer})
     build = bare if settings.bare else stack
     attends = isinstance(mixer, AttentionSettings)
     on_states = isinstance(settings.position, SinusoidalSettings | LearnedSettings)
     place = added_positions(own) if attends and on_states else None
-    return Upper(build(own, documents.depth, looks_ahead=True), place)
+    return SentenceEncoder(build(own, documents.depth, bidirectional=True), place)

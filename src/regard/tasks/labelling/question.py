@@ -11,7 +11,7 @@ from torch import Tensor
 from regard.device import device_of
 from regard.errors import UsageError
 from regard.models.classifier import Classifier
-from regard.models.han import Han, side_by_side, unfold
+from regard.models.han import Han, group_by_length, unfold
 from regard.models.token_attention import record_tokens
 from regard.tasks.labelling.labels import Labels
 from regard.tasks.question import (
@@ -81,13 +81,13 @@ def text_attention(
 def _calls(model: Han, row: Row, rows: int) -> list[Positions]:
     """Say what each call of the embedding reads of copies of a text: one group of sentences."""
     ids = torch.tensor(row).expand(rows, -1)
-    unfolded = unfold(ids, torch.full((rows,), len(row)), marks=model.marks)
+    unfolded = unfold(ids, torch.full((rows,), len(row)), separators=model.separators)
     return [
         Positions(
             unfolded.document[group, None],
             unfolded.at[group, : int(unfolded.lengths[group].max())],
         )
-        for group in side_by_side(unfolded)
+        for group in group_by_length(unfolded)
     ]
 
 

@@ -11,7 +11,7 @@ from regard.decoding.sampling import SamplingParameters, sample
 from regard.decoding.search import greedy_search
 from regard.decoding.steps import Answer, Limits
 from regard.device import device_of
-from regard.models.gpt import LanguageModel, remembered
+from regard.models.gpt import LanguageModel, count_context
 from regard.recipe.decoding import DecodingSettings
 from regard.tasks.task import Prediction
 from regard.text import special
@@ -56,7 +56,7 @@ class Continuation:
                 # Decoded together, so that a space between the two is where it belongs.
                 text = self.tokenizer.decode([*prompt, *answer.ids])
                 known = len(self.tokenizer.decode(prompt))
-                unread = len(prompt) + 1 - remembered(len(prompt) + 1, self.context)
+                unread = len(prompt) + 1 - count_context(len(prompt) + 1, self.context)
                 answers[place] = Prediction(
                     text[known:], answer.log_probability, unread, ids=tuple(answer.ids)
                 )

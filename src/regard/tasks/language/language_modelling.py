@@ -25,7 +25,7 @@ from regard.device import device_of
 from regard.errors import DataError, UsageError
 from regard.ledger.load import Load
 from regard.models.build.writing import language_model
-from regard.models.gpt import LanguageModel, apart
+from regard.models.gpt import LanguageModel, document_mask
 from regard.models.heads import TokenHead
 from regard.recipe.model import AttentionSettings
 from regard.recipe.recipe import Recipe
@@ -142,7 +142,7 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
             seen = counts > 0
             seen[[special.END, special.UNKNOWN]] = True
             written = np.flatnonzero(seen)
-            model.head.write_only(torch.from_numpy(written))
+            model.head.restrict_vocabulary(torch.from_numpy(written))
             counts = counts[written]
         if self.recipe.training.softmax == "sampled":
             self._shares = torch.from_numpy(counts / counts.sum())
@@ -175,7 +175,9 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
     def states(self, model: LanguageModel, batch: Batch) -> Tensor:
         """Run the model: the state before every token but the first."""
         ids = batch.fields[0].ids[:, :-1]
-        return model(ids, visible=apart(ids, special.END) if self.recipe.data.apart else None)
+        return model(
+            ids, visible=document_mask(ids, special.END) if self.recipe.data.apart else None
+        )
 
     def loss(self, model: LanguageModel, batch: Batch) -> Loss:
         """Sum over every token that follows another; one that was never seen is left out."""

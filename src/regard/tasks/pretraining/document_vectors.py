@@ -26,10 +26,10 @@ from regard.data.store import Store
 from regard.data.token_sampler import TokenSampler
 from regard.ledger.load import Load
 from regard.models.build.body import body
-from regard.models.document_vectors import SHARP, DocumentVectors
+from regard.models.document_vectors import SCALE, DocumentVectors
 from regard.models.ngram_filter import filter_ngrams
 from regard.models.ngram_index import chunks
-from regard.models.parameters import draw_parameters
+from regard.models.parameters import initialise_parameters
 from regard.randomness import Purpose, derive_generator
 from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.classification import Classification
@@ -81,8 +81,8 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
 
     def build(self) -> DocumentVectors:
         settings = self.recipe.model
-        model = DocumentVectors(body(settings, self.tokenizer.size, looks_ahead=True))
-        draw_parameters(model, width=settings.width, quiet=settings.zero_init)
+        model = DocumentVectors(body(settings, self.tokenizer.size, bidirectional=True))
+        initialise_parameters(model, width=settings.width, zero_init=settings.zero_init)
         return model
 
     def prepare_model(self, model: DocumentVectors, store: Store) -> None:
@@ -96,7 +96,7 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
         if self.recipe.data.labelled:
             worth = weigh_ngrams(self._labelled_ngrams(model), rows=len(counts))
         self.ngrams = NgramCounts(counts, worth)
-        model.open(len(store))
+        model.initialise(len(store))
 
     def _labelled_ngrams(self, model: DocumentVectors) -> Iterator[Bundle]:
         separator = self.recipe.data.label_separator
@@ -109,7 +109,7 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
     def finish_model(self, model: DocumentVectors) -> None:
         """Keep the vectors of n-grams, which encode any text; drop those of the documents."""
         assert self.ngrams is not None
-        model.close(torch.from_numpy(self.ngrams.drawn))
+        model.finalise(torch.from_numpy(self.ngrams.drawn))
 
     def batch(
         self,
@@ -150,8 +150,8 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
 
     def loss(self, model: DocumentVectors, batch: Batch) -> Loss:
         rows, positive = (field.ids[:, 0] for field in batch.fields)
-        likeness = model.likeness(torch.from_numpy(batch.numbers).to(rows.device), rows)
-        lost = softplus(SHARP * likeness * (1 - 2 * positive)).sum()
+        likeness = model.cosine(torch.from_numpy(batch.numbers).to(rows.device), rows)
+        lost = softplus(SCALE * likeness * (1 - 2 * positive)).sum()
         return Loss(lost, float(lost.detach()), max(1, int(positive.sum())))
 
     def states(self, model: DocumentVectors, batch: Batch) -> Tensor:

@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from regard.data.corruption import keep_unchosen
-from regard.models.bert import Bert, view
+from regard.models.bert import Bert, attention_mask
 from regard.models.masked_autoencoder import MaskedAutoencoder
 from regard.models.replaced_tokens import ReplacedTokens
 from regard.tasks.losses import Loss, head_loss
@@ -155,7 +155,7 @@ class Autoencoder:
 
 def visible(rows: Rows) -> Bool[Tensor, "row 1 #position position"]:
     """Return the visibility mask of the rows."""
-    return view(rows.lengths, rows.ids.shape[1], forward_only=rows.forward_only)
+    return attention_mask(rows.lengths, rows.ids.shape[1], forward_only=rows.forward_only)
 
 
 def pair_loss(head: nn.Module, states: Tensor, rows: Rows) -> Float[Tensor, ""]:
@@ -181,4 +181,4 @@ def token_counts(logits: Tensor, targets: Tensor, name: str) -> Counts:
 
 
 def _pair_logits(head: nn.Module, states: Tensor, rows: Rows) -> Float[Tensor, "row 2"]:
-    return head(states, visible=view(rows.lengths, states.shape[1]))
+    return head(states, visible=attention_mask(rows.lengths, states.shape[1]))

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from regard.data.store import Store
 from regard.models.bi_encoder import BiEncoder
-from regard.models.topics import start_from_topics, topic_vectors, weigh_by_rarity
+from regard.models.topics import compute_lsa_vectors, initialise_from_lsa, initialise_idf_weights
 from regard.recipe.retrieval import RetrievalSettings
 
 MOST = 50_000  # documents counted
@@ -20,10 +20,10 @@ def initialize(model: BiEncoder, store: Store, settings: RetrievalSettings, *, t
     postings, counts, documents = count_tokens(store)
     shape = (documents, tokens)
     if settings.term_weights != "even":
-        weigh_by_rarity(model, postings, shape=shape)
+        initialise_idf_weights(model, postings, shape=shape)
     if settings.start == "topics":
         width = model.body.reading.table.shape[1]
-        start_from_topics(model, topic_vectors(postings, counts, shape=shape, width=width))
+        initialise_from_lsa(model, compute_lsa_vectors(postings, counts, shape=shape, width=width))
 
 
 def count_tokens(store: Store) -> tuple[Int[Tensor, "2 posting"], Float[Tensor, " posting"], int]:

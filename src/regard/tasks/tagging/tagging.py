@@ -18,7 +18,7 @@ from regard.data.store import Store
 from regard.data.stream import Stream
 from regard.ledger.load import Load
 from regard.models.build.body import body
-from regard.models.parameters import draw_parameters
+from regard.models.parameters import initialise_parameters
 from regard.models.tagger import Tagger, TagHead
 from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.overlong import Fitted, head, head_tail
@@ -125,10 +125,10 @@ class Tagging(TaggingCost, Task[Tagger]):
 
     def build(self) -> Tagger:
         settings = self.recipe.model
-        trunk = body(settings, self.tokenizer.size, looks_ahead=not settings.causal)
+        trunk = body(settings, self.tokenizer.size, bidirectional=not settings.causal)
         head = TagHead(settings.ends_in, len(self.tags), dropout=settings.head.dropout)
         model = Tagger(trunk, head)
-        draw_parameters(model, width=settings.width, quiet=settings.zero_init)
+        initialise_parameters(model, width=settings.width, zero_init=settings.zero_init)
         return model
 
     def encode(self, examples: list[Texts]) -> list[tuple[list[int], ...]]:

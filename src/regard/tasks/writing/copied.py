@@ -44,7 +44,7 @@ def copied_shares(model: Transformer, batch: Batch) -> Tensor:
     """Give the share of every target token of a batch, padding and all."""
     pair, target = shift(batch), batch.fields[1].ids
     passed = passed_of(model, pair)
-    pointed = model.pointed(passed)
+    pointed = model.point(passed)
     log_p = model.head(passed.states).log_softmax(dim=-1)
     written = log_p.gather(-1, target[..., None])[..., 0]
     matches = pair.source[:, None] == target[..., None]

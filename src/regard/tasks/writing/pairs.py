@@ -16,8 +16,8 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from regard.data.batch import Batch
-from regard.models.copying import Pointed, likelihood, looked_again
-from regard.models.transformer import Passed, Transformer
+from regard.models.copying import PointerOutput, coverage_loss, likelihood
+from regard.models.transformer import DecoderOutput, Transformer
 from regard.tasks.losses import Loss, consistency, cross_entropy, head_loss
 from regard.text import special
 
@@ -50,9 +50,9 @@ def states_of(model: Transformer, batch: Batch) -> Tensor:
     )
 
 
-def passed_of(model: Transformer, pair: Pair) -> Passed:
+def passed_of(model: Transformer, pair: Pair) -> DecoderOutput:
     """Run a model that also copies: what its pointer needs beside the states."""
-    return model.passed(
+    return model.compute_states(
         pair.source,
         pair.target_in,
         source_lengths=pair.source_lengths,
@@ -78,7 +78,7 @@ def copying_loss(model: Transformer, batch: Batch, *, smoothing: float, coverage
     """Sum over the target's tokens for a model that also copies."""
     pair, target = shift(batch), batch.fields[1].ids
     passed = passed_of(model, pair)
-    pointed = model.pointed(passed)
+    pointed = model.point(passed)
     matches = pair.source[:, None] == target[:, :, None]
     places = model.head.places(target)
     real = _real(batch)
@@ -87,11 +87,11 @@ def copying_loss(model: Transformer, batch: Batch, *, smoothing: float, coverage
     chosen = places[counted]
     written = log_p.gather(-1, chosen.clamp_min(0)[:, None])[:, 0]
     written = written.masked_fill(chosen < 0, -torch.inf)
-    asked = Pointed(pointed.weights[counted][None], pointed.writes[counted][None])
+    asked = PointerOutput(pointed.weights[counted][None], pointed.writes[counted][None])
     plain = -likelihood(asked, written[None], matches=matches[counted][None]).sum()
     loss = (1 - smoothing) * plain - smoothing * log_p.mean(dim=-1).sum()
     if coverage:
-        loss = loss + coverage * looked_again(pointed.weights, real)
+        loss = loss + coverage * coverage_loss(pointed.weights, real)
     return Loss(loss, float(plain.detach()), len(chosen))
 
 

@@ -65,7 +65,7 @@ def writing_question(task: Task[Any], model: Transformer, inquiry: Inquiry) -> Q
         if model.copying is None:
             return written
         matches = batch.fields[0].ids[:, None] == target[None, :, None]
-        return likelihood(model.pointed(passed), written, matches=matches)
+        return likelihood(model.point(passed), written, matches=matches)
 
     tokens = tokenizer.tokens(sides.target)
     batch = task.pad([(sides.source, sides.target)]).to(device)

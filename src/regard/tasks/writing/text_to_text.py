@@ -69,7 +69,7 @@ class TextToText(WritingCost, Task[Transformer]):
     def prepare_model(self, model: Transformer, store: Store) -> None:
         """Let what the training pairs show shape the model before its first step."""
         if self.recipe.model.writes == "seen" and self.dropout is None:
-            model.head.write_only(self._written(store))
+            model.head.restrict_vocabulary(self._written(store))
         if self.recipe.model.start.lexicon:
             lexicon = learn_lexicon(store, tokens=self.tokenizer.size)
             start_from_lexicon(model, *map(torch.from_numpy, lexicon))
