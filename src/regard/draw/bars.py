@@ -30,7 +30,7 @@ _BLOCKS = " ▏▎▍▌▋▊▉█"
 
 @dataclass(frozen=True)
 class Bars:
-    """Names and their numbers, none of which is negative in length: the sign is only written."""
+    """Names and their numbers; the length of a bar is the absolute value."""
 
     title: str
     rows: Sequence[tuple[str, float | int]]
@@ -100,7 +100,7 @@ def _blocks(length: float, room: int) -> str:
 
 
 def _lengths(bars: Bars) -> tuple[list[float], bool]:
-    """Give each bar's length, at most 1, and whether it is one of logarithms."""
+    """Return each bar's length, at most 1, and whether the scale is logarithmic."""
     sizes = [abs(value) if math.isfinite(value) else 0.0 for _, value in bars.rows]
     greatest = max(sizes, default=0.0)
     some = [size for size in sizes if size]

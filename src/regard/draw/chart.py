@@ -58,7 +58,7 @@ class _Point(NamedTuple):
 
 @dataclass(frozen=True)
 class _Scale:
-    """A straight map from numbers to places on the paper."""
+    """A linear map from numbers to coordinates."""
 
     low: float
     high: float
@@ -102,7 +102,7 @@ def line_chart(
 
 
 def ticks(low: float | int, high: float | int, most: int = 6) -> list[float]:
-    """Give round numbers (1, 2 or 5 times a power of ten) that enclose low and high."""
+    """Return round numbers (1, 2 or 5 times a power of ten) that enclose low and high."""
     if high <= low:
         spare = abs(low) * 0.1 or 1.0
         low, high = low - spare, high + spare
@@ -122,7 +122,7 @@ def number(value: float | int) -> str:
 
 
 def _points(line: Line) -> list[_Point]:
-    """Take the finite points, averaged in groups where there are too many to tell apart."""
+    """Return the finite points, averaged in groups if there are too many to distinguish."""
     edges = (line.lows or line.ys, line.highs or line.ys)
     points = [
         _Point(*map(float, point))
@@ -154,12 +154,12 @@ def _axes(
 
 
 def _colour(place: int) -> str:
-    """Colours come round again, then with broken lines."""
+    """Return a colour; colours repeat with dashed lines."""
     return _COLOURS[place % len(_COLOURS)] + (" again" if place >= len(_COLOURS) else "")
 
 
 def _legend(names: list[str]) -> tuple[list[str], float]:
-    """Name the curves, in as many lines as they need; say how far that moves the chart down."""
+    """Return the legend and its height."""
     parts, x, y = [], 5.0, 32.0
     for place, name in enumerate(names):
         shown = label(name, _LONGEST_NAME)

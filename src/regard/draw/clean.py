@@ -18,5 +18,5 @@ _HIDDEN = re.compile(
 
 
 def clean(text: str) -> str:
-    """Drop what must not be shown; line breaks and tabs stay."""
+    """Remove control characters except line breaks and tabs."""
     return _HIDDEN.sub("", text)

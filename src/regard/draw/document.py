@@ -40,7 +40,7 @@ class DrawnSentence:
     weights: Sequence[float]
     """One for each word; of HAN's sentences they sum to one."""
     weight: float | None = None
-    """The sentence's weight; None where a text is not read by sentences."""
+    """The sentence's weight; None if the model is not hierarchical."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class DocumentView:
     sentences: Sequence[DrawnSentence]
 
     def shades(self) -> list[list[float]]:
-        """Give the shade of every word, from 0 to 1."""
+        """Return the shade of every word, from 0 to 1."""
         found = [
             [weight * (1.0 if one.weight is None else one.weight) ** 0.5 for weight in one.weights]
             for one in self.sentences
@@ -68,9 +68,9 @@ class DocumentPicture:
     """The first is shown first."""
     answer: str
     faithfulness: str
-    """In plain words: what erasing the words of the highest weight does."""
+    """The effect of erasing the words with the highest weights, as a sentence."""
     overlap: Matrix | None = None
-    """By hop and hop: how much of their weight is on the same words."""
+    """Overlap of the weights of each pair of hops."""
     title: str = ""
     note: str = ""
     """What is known over many documents."""

@@ -1,4 +1,4 @@
-"""A document as an SVG that stands alone: a bar for each sentence, a shade behind each word."""
+"""A document as a self-contained SVG: a bar for each sentence, a shade behind each word."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -90,7 +90,7 @@ def _draw_word(word: _Word, top: float) -> list[str]:
 
 
 def _place_words(words: Sequence[str], shades: Sequence[float], left: float) -> Iterator[_Word]:
-    """Place words on lines that end at the edge."""
+    """Wrap words into lines."""
     x, line = left, 0
     for word, shade in zip(words, shades, strict=True):
         shown = label(word, _MOST_LETTERS)

@@ -22,7 +22,7 @@ POLICY = (
 def page(
     title: str, summary: str, parts: dict[str, str], *, version: str, kind: str, script: str = ""
 ) -> str:
-    """Put parts under their names into one page; those that are empty are left out.
+    """Build a page of sections with titles; empty ones are omitted.
 
     ``script`` is ours, never a reader's: it goes in as it is, and is the only one to run.
     """
@@ -59,15 +59,15 @@ def page(
 
 
 def policy(script: str = "") -> str:
-    """Forbid everything from elsewhere, and every script but this one."""
+    """Return a content security policy that allows only this script."""
     if not script:
         return POLICY
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     return f"{POLICY}; script-src 'sha256-{digest}'"
 
 
-def tabs(group: str, views: Sequence[tuple[str, str]], beside: str = "") -> str:
-    """Show one view at a time, by radio buttons and style alone, with something beside it."""
+def tabs(group: str, views: Sequence[tuple[str, str]], aside: str = "") -> str:
+    """Show one view at a time, by radio buttons and CSS alone, with ``aside`` next to it."""
     names = [f"{group}-{place}" for place in range(len(views))]
     rules = "".join(write_tab_rules(name, f"view-{name}", f"tab-{name}") for name in names)
     buttons = (
@@ -88,7 +88,7 @@ def tabs(group: str, views: Sequence[tuple[str, str]], beside: str = "") -> str:
         *buttons,
         tag("div", *labels, class_="tabs"),
         *shown,
-        beside,
+        aside,
         class_=f"chosen {group}",
     )
 

@@ -1,4 +1,4 @@
-"""The report page: what a run is and how well it does, to look at."""
+"""The HTML report of a run."""
 
 import difflib
 import re
@@ -86,7 +86,7 @@ def _breakable(signature: str) -> str:
 
 
 def _bar(share: float, baseline: float) -> str:
-    """Draw how far along its scale a score is, with a mark where the baseline stands."""
+    """Draw a score as a bar on its scale, with a mark at the baseline."""
     part, mark = (min(max(value, 0.0), 1.0) * 100 for value in (share, baseline))
     return tag(
         "svg",
@@ -155,13 +155,13 @@ def _sample(sample: ReportSample, names: tuple[str, str, str]) -> str:
 
 
 def _shade(word: str, share: float) -> str:
-    """Show a word the darker the more of it was copied."""
+    """Shade a word by the share of it that was copied."""
     shade = f"background:color-mix(in srgb,var(--accent) {60 * share:.0f}%,transparent)"
     return tag("span", text(word), style=shade, title=f"{share:.0%} copied")
 
 
 def mark_differences(answer: str, reference: str) -> str:
-    """Mark the words of an answer that are not where the reference has them."""
+    """Mark the words of an answer that differ from the reference."""
     words, expected = (re.split(r"(\s+)", side) for side in (answer, reference))
     matcher = difflib.SequenceMatcher(None, expected, words, autojunk=False)
     shown = []

@@ -10,7 +10,7 @@ _SHOWN = str.maketrans({"\n": "⏎", "\t": "⇥"})
 
 
 def label(word: str, most: int | None = None) -> str:
-    """Make a word fit one line of at most ``most`` cells, whatever it holds."""
+    """Make any text fit one line of at most ``most`` cells."""
     shown = clean(word.strip("\r")).translate(_SHOWN) or "␀"
     shown = "␣" * len(shown) if shown.isspace() else shown
     return shown if most is None else shorten(shown, most)
@@ -22,7 +22,7 @@ def strip_marks(words: Iterable[str]) -> list[str]:
 
 
 def shorten(text: str, most: int) -> str:
-    """Cut a text to at most ``most`` terminal cells, with an ellipsis for what is gone."""
+    """Truncate a text to at most ``most`` terminal cells, with an ellipsis."""
     if cell_len(text) <= most:
         return text
     kept = ""

@@ -17,7 +17,7 @@ Fact = tuple[str, str]
 
 @dataclass(frozen=True)
 class Score:
-    """One figure of merit, beside what a plain method reaches."""
+    """A score, with that of the baseline."""
 
     name: str
     """As the field writes it: "BLEU", "chrF"."""

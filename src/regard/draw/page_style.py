@@ -1,4 +1,4 @@
-"""How the report page looks: one sheet for light and dark, for desk, phone and paper."""
+"""Style sheet of the report page: light and dark, for desktop, phone and print."""
 
 PAGE_STYLE = """
 :root{color-scheme:light dark;--paper:#fbfaf7;--card:#fff;--ink:#26221c;--soft:#6b6357;

@@ -1,4 +1,4 @@
-"""Searches to look at: what vectors, BM25 and both find first, and who ranks the right one higher.
+"""Example searches: the first results of vectors, BM25 and both, and a chart of their ranks.
 
 In the chart each point is a question: across stands BM25's rank of the first relevant document,
 upwards that of the vectors, both on a logarithmic scale with 1 at the best corner. Above the
@@ -93,12 +93,12 @@ def rank_chart(ranks: Sequence[tuple[int | None, int | None]]) -> str:
 
 
 def _point(dense: int | None, words: int | None, count: int) -> str:
-    told = [f"{rank:,}" if rank else "not found" for rank in (dense, words)]
+    places = [f"{rank:,}" if rank else "not found" for rank in (dense, words)]
     many = f"{count} questions: " if count > 1 else ""
     colour = "two" if _rank(dense) < _rank(words) else "one"
     return tag(
         "circle",
-        tag("title", text(f"{many}vectors {told[0]}, BM25 {told[1]}")),
+        tag("title", text(f"{many}vectors {places[0]}, BM25 {places[1]}")),
         class_=f"dot {colour}",
         cx=round(_x(_rank(words)), 1),
         cy=round(_y(_rank(dense)), 1),
@@ -131,8 +131,8 @@ def _table(search: Search) -> str:
         for way in ways
     )
     body = tag("tbody", tag("tr", *cells))
-    asked = tag("h3", text(search.query), dir="auto")
-    return asked + tag("table", head, body, class_="samples")
+    query = tag("h3", text(search.query), dir="auto")
+    return query + tag("table", head, body, class_="samples")
 
 
 def _list_results(results: Sequence[Result]) -> str:

@@ -1,4 +1,4 @@
-"""A heat map as an SVG that stands alone: no font, script or picture comes from elsewhere.
+"""A heat map as a self-contained SVG, without external fonts, scripts or pictures.
 
 Target words are rows, source words are columns. One colour on no background, as opaque as the
 weight is great, reads in light and in dark. Small maps name every cell when the pointer rests on
@@ -70,7 +70,7 @@ def svg_map(picture: Picture, *, alone: bool = True, most_cells: int = _MOST_CEL
 
 
 class _Paper(NamedTuple):
-    """Where the cells stand on the paper, and how large it is."""
+    """Layout: position and size of the cells, and size of the drawing."""
 
     cell: float
     left: float
@@ -168,7 +168,7 @@ def _cells(picture: Picture, weights: NDArray[np.float64], cell: float) -> list[
 
 
 def _pixels(_picture: Picture, weights: NDArray[np.float64], cell: float) -> list[str]:
-    """Draw pixels. The root lifts what many words share, which one strong cell would drown."""
+    """Draw pixels; the square root makes low weights visible."""
     rows, columns = weights.shape
     return [
         tag(

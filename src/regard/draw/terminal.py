@@ -52,7 +52,7 @@ _FAINT = 0.03
 
 
 class _Layout(NamedTuple):
-    """How the columns stand: as words across or as letters downwards, and how wide each is."""
+    """Layout of the column labels: horizontal words or vertical letters, and their widths."""
 
     downwards: bool
     widths: list[int]

@@ -1,4 +1,4 @@
-"""What every picture of attention says of itself."""
+"""Captions of attention maps."""
 
 WHAT_IT_SHOWS = {
     "cross": (

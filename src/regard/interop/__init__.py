@@ -1,1 +1,1 @@
-"""Other people's formats: folders of transformers and sentence-transformers come in."""
+"""Import models of Hugging Face transformers and sentence-transformers."""

@@ -55,16 +55,16 @@ _BLOCK_PARTS = {
 
 
 class Heads(NamedTuple):
-    """Which heads a checkpoint brings."""
+    """Which heads a checkpoint has."""
 
     tokens: bool
-    """One for masked words."""
+    """A head for masked tokens."""
     pairs: bool
-    """One that says whether B follows A, with its pooler."""
+    """A head for next-sentence prediction, with its pooler."""
 
 
 def read_settings(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Turn a ``config.json`` into the table ``[model]``; refuse what is no BERT of ours."""
+    """Turn a ``config.json`` into the table ``[model]``; refuse unsupported variants."""
     _check(config, folder / CONFIG)
     get = _ConfigReader(config, folder / CONFIG)
     return {
@@ -170,7 +170,7 @@ def list_left_out(tensors: Iterable[str], taken: Iterable[str], folder: Path) ->
 
 
 class _ConfigReader:
-    """Reads numbers from a config, or says which is wrong."""
+    """Reads numbers from a config, and refuses invalid ones."""
 
     def __init__(self, config: Mapping[str, Any], file: Path) -> None:
         self.config, self.file = config, file

@@ -34,7 +34,7 @@ LONGEST_WORD = 100
 
 
 class Pieces(NamedTuple):
-    """A tokenizer, and where its tokens' rows stood."""
+    """A tokenizer, and the rows of its tokens in the checkpoint."""
 
     tokenizer: Tokenizer
     rows: list[int | None]
@@ -67,7 +67,7 @@ def read_pieces(folder: Path) -> Pieces:
 def _reorder(
     theirs: list[str], special_tokens: Mapping[str, int], file: Path
 ) -> tuple[list[str], list[int | None]]:
-    """Put special tokens first, in our order and spelling; say where every row stood."""
+    """Move special tokens to the front, in our order; return tokens and their former rows."""
     if len(set(theirs)) != len(theirs) or "" in theirs:
         raise _make_refusal(file, "a token is empty or in it twice")
     places = {token: row for row, token in enumerate(theirs)}
@@ -86,7 +86,7 @@ def _reorder(
 
 
 def _spellings(settings: Mapping[str, Any]) -> dict[str, int]:
-    """Say which of their tokens has which of our special ids."""
+    """Return the spelling of each special token in their vocabulary, with our id."""
     found = {}
     for role, (usual, id) in ROLES.items():
         named = settings.get(role) or usual
@@ -96,11 +96,11 @@ def _spellings(settings: Mapping[str, Any]) -> dict[str, int]:
 
 def _lines(file: Path, settings: Mapping[str, Any], folder: Path) -> _Found:
     if not (folder / SETTINGS).is_file():
-        raise make_missing(folder, f"{SETTINGS} beside {VOCABULARY}")
+        raise make_missing(folder, f"{SETTINGS}, which {VOCABULARY} needs")
     try:
         tokens = file.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
-        raise _make_refusal(file, f"it is no UTF-8 ({error.reason})") from None
+        raise _make_refusal(file, f"it is not UTF-8 ({error.reason})") from None
     if tokens[-1] == "":
         tokens.pop()
     lowercase = settings.get("do_lower_case", True)
@@ -119,7 +119,7 @@ def _whole(
     special_tokens: Mapping[str, int],
     file: Path,
 ) -> _Found:
-    """Take a ``tokenizer.json`` apart; every part must be BERT's own."""
+    """Parse a ``tokenizer.json``; every part must be BERT's own."""
     normalizer = read_normalizer(found.get("normalizer"))
     if normalizer is None:
         raise _make_refusal(file, f"its normalizer is {_kind(found.get('normalizer'))}")

@@ -1,8 +1,8 @@
-"""What sentence-transformers adds to a BERT: how its states become one vector.
+"""The pooling of a sentence-transformers model: how its states become one vector.
 
     modules.json           Transformer, Pooling, perhaps Normalize; nothing else
     1_Pooling/config.json  mean of the states, [CLS] alone, or the largest of each feature
-    sentence_bert_config   how many tokens are read; what comes after them is not
+    sentence_bert_config   maximum number of tokens; longer texts are truncated
 
 Our vectors always have length one and are compared by their cosine.
 """
@@ -26,13 +26,13 @@ POOLINGS = {
 
 
 class Sentences(NamedTuple):
-    """How a sentence encoder reads and pools."""
+    """Length limit and pooling of a sentence encoder."""
 
     pooling: str
     longest: int | None
-    """Tokens of a text that are read, special ones included; None for as many as fit."""
+    """Maximum tokens of a text, special ones included; None for as many as fit."""
     normalized: bool
-    """Whether it brings vectors to length one itself."""
+    """Whether it normalises its vectors."""
 
 
 PLAIN = Sentences("mean", None, normalized=False)
