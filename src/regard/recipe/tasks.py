@@ -141,15 +141,16 @@ class Idle(NamedTuple):
     value: Any
     why: str
     remedy: str
+    """What would give it one; empty if nothing would."""
 
 
 def refuse_idle(recipe: "Recipe") -> None:
     """Refuse the first setting without an effect."""
     for idle in find_idle(recipe):
-        raise Refused(
-            f"{idle.path} = {shown(idle.value)} has no effect {idle.why}",
-            f"{idle.remedy}, or take {idle.path.rpartition('.')[2]} out",
+        remedy = (
+            f"{idle.remedy}, or leave {idle.path} out" if idle.remedy else f"Leave {idle.path} out"
         )
+        raise Refused(f"{idle.path} = {shown(idle.value)} has no effect {idle.why}", remedy)
 
 
 def find_idle(recipe: "Recipe") -> Iterator[Idle]:
@@ -166,10 +167,7 @@ def find_idle(recipe: "Recipe") -> Iterator[Idle]:
 def _reason(recipe: "Recipe", effect: Effect) -> tuple[str, ...]:
     """Return why settings have no effect, and the remedy; nothing if they have one."""
     if effect.tasks and recipe.task not in effect.tasks:
-        return (
-            f'on task "{recipe.task}", only on {_listed(effect.tasks)}',
-            f"Set task to {_listed(effect.tasks, ' or ')}",
-        )
+        return f'on task "{recipe.task}", only on {_listed(effect.tasks)}', ""
     if not effect.given:
         return ()
     value = _value(recipe, effect.given)
