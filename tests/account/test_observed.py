@@ -21,7 +21,7 @@ def test_labels_are_those_of_the_head(toy, staged):
 
 def test_a_card_has_every_part_and_their_sum(toy):
     found = account(toy("translation")).as_json()
-    told = _cost(found)
+    table = _cost(found)
     for part, number in found["parameters"]["parts"].items():
-        assert f"| {part} | {number:,} |" in told
-    assert f"{found['parameters']['total']:,}" in told
+        assert f"| {part} | {number:,} |" in table
+    assert f"{found['parameters']['total']:,}" in table

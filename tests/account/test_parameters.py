@@ -69,13 +69,13 @@ def recipes(draw):
     }
     task = draw(some.sampled_from(["translation", "language-modelling", "classification"]))
     on_states = position["kind"] in ("sinusoidal", "learned")
-    told = {"task": task, "data": {"train": ["x"]}, "model": model}
-    told["text"] = {"vocabulary": 293, "max_length": 31}
+    tables = {"task": task, "data": {"train": ["x"]}, "model": model}
+    tables["text"] = {"vocabulary": 293, "max_length": 31}
     if draw(some.booleans()):
         objectives = ["masked", "replaced", *(["autoencoder"] if on_states else [])]
-        told["task"] = "masked-pretraining"
-        told["pretraining"] = {"objective": draw(some.sampled_from(objectives))}
-    return Recipe.model_validate(told, context={MAY_BE_IDLE: True})
+        tables["task"] = "masked-pretraining"
+        tables["pretraining"] = {"objective": draw(some.sampled_from(objectives))}
+    return Recipe.model_validate(tables, context={MAY_BE_IDLE: True})
 
 
 def built(recipe, facts):

@@ -96,7 +96,7 @@ BREAKS = {
         penalty.penalty_range,
         penalty,
         "frobenius",
-        lambda looks: looks.sum(dim=(1, 2)),
+        lambda weights: weights.sum(dim=(1, 2)),
     ),
     "han-isolation": (hierarchy.han_isolation, han.Han, "vectors", _mixed_sentences),
     "parity-by-hand": (parity.parity_by_hand, feed_forward, "_BENDS", {"relu": nn.Identity()}),

@@ -88,7 +88,7 @@ def states():
     return torch.randn(ROWS, POSITIONS, WIDTH, requires_grad=True)
 
 
-def told(head, states, lengths=LENGTHS):
+def run_head(head, states, lengths=LENGTHS):
     return head(states, visible=padding(lengths, states.shape[1]))
 
 
@@ -179,13 +179,13 @@ def test_what_cannot_be_written_costs_nothing(name):
 
 @of_texts
 def test_every_text_has_a_logit_for_each_label(name):
-    assert told(built(LABEL_HEADS[name]), states()).shape == (ROWS, LABELS)
+    assert run_head(built(LABEL_HEADS[name]), states()).shape == (ROWS, LABELS)
 
 
 @of_texts
 def test_gradients_reach_texts_and_parameters(name):
     head, given = built(LABEL_HEADS[name]), states()
-    logits = told(head, given)
+    logits = run_head(head, given)
     (logits * torch.randn_like(logits)).sum().backward()
     assert given.grad.flatten(1).any(dim=1).all()
     for parameter in head.parameters():
@@ -195,14 +195,14 @@ def test_gradients_reach_texts_and_parameters(name):
 @of_texts
 def test_padding_is_not_felt(name):
     head, given = built(LABEL_HEADS[name]), states()
-    logits = told(head, given)
+    logits = run_head(head, given)
     logits.sum().backward()
     seen = padding(LENGTHS, POSITIONS)[:, 0, 0]
     assert not given.grad[~seen].any()
     other = torch.where(seen[:, :, None], given, 97.0)
-    assert_close(told(head, other), logits)
+    assert_close(run_head(head, other), logits)
     for row, length in enumerate(LENGTHS.tolist()):
-        alone = told(head, given[row : row + 1, :length], LENGTHS[row : row + 1])
+        alone = run_head(head, given[row : row + 1, :length], LENGTHS[row : row + 1])
         assert_close(alone, logits[row : row + 1])
 
 
@@ -210,12 +210,12 @@ def test_padding_is_not_felt(name):
 def test_the_order_of_texts_is_not_felt(name):
     head, given = built(LABEL_HEADS[name]), states()
     order = torch.tensor([2, 0, 1])
-    assert_close(told(head, given[order], LENGTHS[order]), told(head, given)[order])
+    assert_close(run_head(head, given[order], LENGTHS[order]), run_head(head, given)[order])
 
 
 @of_texts
 def test_nothing_is_dropped_but_in_training(name):
     head, given = built(LABEL_HEADS[name]), states()
-    assert torch.equal(told(head, given), told(head, given))
+    assert torch.equal(run_head(head, given), run_head(head, given))
     head.train()
-    assert not torch.equal(told(head, given), told(head, given))
+    assert not torch.equal(run_head(head, given), run_head(head, given))

@@ -201,11 +201,11 @@ def test_training_gives_the_same_vocabulary_in_another_process():
         f"for kind in {KINDS!r}:\n"
         f"    print(train_tokenizer({CORPUS!r}, kind=kind, vocabulary=601).fingerprint)\n"
     )
-    told = subprocess.run(
+    printed = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,
         check=True,
         text=True,
         cwd=Path(__file__).parents[2] / "src",
     )
-    assert told.stdout.split() == [trained(kind).fingerprint for kind in KINDS]
+    assert printed.stdout.split() == [trained(kind).fingerprint for kind in KINDS]

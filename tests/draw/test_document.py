@@ -99,8 +99,8 @@ def test_long_sentences_stay_in_their_column():
 def test_hops_are_views_with_a_map_of_their_overlap():
     page = document_html(HOPS)
     assert page.count('class="document"') == 2 and "hop 1 ← hop 1" in page
-    told = document_text(HOPS)
-    assert "hop 1" in told and "overlap of hops" in told
+    printed = document_text(HOPS)
+    assert "hop 1" in printed and "overlap of hops" in printed
 
 
 def test_many_hops_are_counted_in_the_terminal():

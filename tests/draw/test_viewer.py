@@ -75,10 +75,10 @@ def test_the_data_block_holds_every_word_and_cannot_be_left(hostile):
     page = explanation_page(view([hostile, "b", "c"]))
     block = re.search(r'<script type="application/json" id="regard-data">(.*?)</script>', page)[1]
     assert not set(block) & set("<>&")
-    told = json.loads(block)
-    assert told["stacks"][0]["columns"][1:] == ["b", "c"]
+    data = json.loads(block)
+    assert data["stacks"][0]["columns"][1:] == ["b", "c"]
     safe = "".join(c for c in hostile if c not in "\x00\x1b\u202e")
-    assert told["stacks"][0]["columns"][0] == safe
+    assert data["stacks"][0]["columns"][0] == safe
 
 
 def test_only_the_viewers_own_script_may_run():
@@ -130,8 +130,8 @@ def test_a_long_text_keeps_its_highest_weights_and_says_so(monkeypatch):
     words = [f"w{n}" for n in range(53)]
     page = explanation_page(view(words))
     block = re.search(r'id="regard-data">(.*?)</script>', page)[1]
-    told = json.loads(block)["stacks"][0]
-    assert told["kept"] == 7 and "7 highest weights of every row" in told["note"]
+    data = json.loads(block)["stacks"][0]
+    assert data["kept"] == 7 and "7 highest weights of every row" in data["note"]
     assert MOST_BYTES < 3_000_000
 
 

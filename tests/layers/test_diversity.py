@@ -18,7 +18,7 @@ from regard.layers.diversity import (
 BATCH, HOPS, POSITIONS = 2, 3, 7
 
 
-def looks(seed=0, scale=1.0):
+def draw_weights(seed=0, scale=1.0):
     torch.manual_seed(seed)
     return (scale * torch.randn(BATCH, HOPS, POSITIONS, dtype=torch.float64)).softmax(-1)
 
@@ -28,10 +28,10 @@ def one_hot(*places, positions=POSITIONS):
 
 
 def test_frobenius_is_the_papers_norm():
-    a = looks()
-    for row, told in zip(a, frobenius(a), strict=True):
+    a = draw_weights()
+    for row, penalty in zip(a, frobenius(a), strict=True):
         expected = torch.linalg.matrix_norm(row @ row.T - torch.eye(HOPS)) ** 2
-        assert_close(told, expected)
+        assert_close(penalty, expected)
 
 
 @pytest.mark.parametrize("hops", [2, 3, 30])
@@ -48,7 +48,7 @@ def test_more_hops_than_words_cannot_all_differ():
 
 
 def test_the_off_diagonal_part_is_what_remains_without_the_diagonal():
-    a = looks()
+    a = draw_weights()
     diagonal = (a.square().sum(-1) - 1).square().sum(-1)
     assert_close(off_diagonal(a), frobenius(a) - diagonal)
     apart = torch.tensor([[[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]]])
@@ -61,7 +61,7 @@ def test_identical_looks_are_only_as_alike_as_they_are_concentrated():
 
 
 def test_divergence_in_matmul_form_is_the_sum_over_words():
-    a = looks()
+    a = draw_weights()
     expected = (a[:, :, None] * (a[:, :, None] / a[:, None]).log()).sum(-1)
     assert_close(divergence(a), expected)
     pairs = [expected[:, i, j] for i in range(HOPS) for j in range(HOPS) if i != j]
@@ -78,11 +78,11 @@ def test_divergence_stays_finite_where_kl_is_not():
 
 @pytest.mark.parametrize("kind", PENALTIES)
 def test_every_penalty_gives_one_number_per_text_and_ignores_padding(kind):
-    a = looks()
+    a = draw_weights()
     padded = torch.cat([a, torch.zeros(BATCH, HOPS, 2, dtype=a.dtype)], dim=2)
-    told = PENALTIES[kind](a)
-    assert told.shape == (BATCH,)
-    assert_close(PENALTIES[kind](padded), told)
+    penalty = PENALTIES[kind](a)
+    assert penalty.shape == (BATCH,)
+    assert_close(PENALTIES[kind](padded), penalty)
 
 
 def test_overlap_is_the_shared_part():

@@ -1,4 +1,4 @@
-"""Pushing what enters: how far, in which direction, and what the answer then loses."""
+"""Adversarial perturbations of embeddings: their norm, their direction, and the loss they cause."""
 
 import pytest
 import torch
@@ -44,7 +44,7 @@ def lost(model):
     return torch.nn.functional.cross_entropy(logits, TARGETS, reduction="none")
 
 
-def lost_when_pushed(model, by):
+def loss_when_perturbed(model, by):
     with perturb_embeddings(model, by):
         return lost(model).sum()
 
@@ -55,7 +55,7 @@ def test_nothing_of_that_length_loses_more(shape):
     with record_embeddings(model) as entered:
         before = lost(model)
     by = compute_perturbations(before.sum(), entered, share=share)
-    gained = lost_when_pushed(model, by) - before.sum()
+    gained = loss_when_perturbed(model, by) - before.sum()
     assert gained > 0
     for _ in range(7):
         other = [torch.randn_like(push) for push in by]
@@ -64,7 +64,7 @@ def test_nothing_of_that_length_loses_more(shape):
             o * (n / o.flatten(1).norm(dim=1))[:, None, None]
             for o, n in zip(other, size, strict=True)
         ]
-        assert lost_when_pushed(model, other) - before.sum() < 0.9 * gained
+        assert loss_when_perturbed(model, other) - before.sum() < 0.9 * gained
 
 
 def test_a_text_is_pushed_by_a_share_of_its_states_and_padding_is_not():
@@ -84,7 +84,7 @@ def test_sentences_read_in_groups_are_pushed_group_by_group():
     assert len(entered) > 1
     by = compute_perturbations(before.sum(), entered, share=SHARE)
     assert [push.shape for push in by] == [states.shape for states in entered]
-    assert lost_when_pushed(model, by) > before.sum()
+    assert loss_when_perturbed(model, by) > before.sum()
 
 
 def test_a_frozen_table_is_no_hindrance():
@@ -93,7 +93,7 @@ def test_a_frozen_table_is_no_hindrance():
     with record_embeddings(model) as entered:
         before = lost(model)
     assert (
-        lost_when_pushed(model, compute_perturbations(before.sum(), entered, share=SHARE))
+        loss_when_perturbed(model, compute_perturbations(before.sum(), entered, share=SHARE))
         > before.sum()
     )
 
