@@ -50,7 +50,7 @@ BREAKS = {
     "cross-attention": (
         cross_and_self.cross_attention,
         attention.Attention,
-        "_looked_up",
+        "_project_context",
         _another_key,
     ),
     "mask-minus-infinity": (masks.mask_minus_infinity, attention, "fused", _all_seen),
@@ -70,7 +70,7 @@ BREAKS = {
     "block-is-torchs": (
         architecture.block_is_torchs,
         feed_forward,
-        "_BENDS",
+        "_ACTIVATIONS",
         {"relu": torch.sigmoid},
     ),
     "label-smoothing-floor": (
@@ -99,7 +99,7 @@ BREAKS = {
         lambda weights: weights.sum(dim=(1, 2)),
     ),
     "han-isolation": (hierarchy.han_isolation, han.Han, "vectors", _mixed_sentences),
-    "parity-by-hand": (parity.parity_by_hand, feed_forward, "_BENDS", {"relu": nn.Identity()}),
+    "parity-by-hand": (parity.parity_by_hand, feed_forward, "_ACTIVATIONS", {"relu": nn.Identity()}),
 }
 LOSS = training.cross_entropy
 
