@@ -194,3 +194,18 @@ def test_no_rows_give_no_answers():
 def test_settings_that_make_no_sense_are_refused(settings, words):
     with pytest.raises(ValueError, match=words):
         beam_search(Toy([0]), 1, limits=limits(3), **settings)
+
+
+def test_a_cancelled_source_leaves_the_beam_and_the_others_do_not_notice():
+    def search(cancelled):
+        toy = Toy(range(5), end_bias=-9.0)
+        asked = limits(*[7] * 5)._replace(cancelled=cancelled)
+        return toy, beam_search(toy, 5, limits=asked, width=3, length_penalty=0.6)
+
+    plain, whole = search(None)
+    calls = iter([(), (), *[(1, 4)] * 9])
+    toy, found = search(lambda: next(calls))
+    assert [found[n] for n in (0, 2, 3)] == [whole[n] for n in (0, 2, 3)]
+    assert all(not found[n][0].finished and len(found[n][0].ids) == 3 for n in (1, 4))
+    assert plain.rows_per_step == [5, *[15] * 6]
+    assert toy.rows_per_step == [5, 15, 15, *[9] * 4]

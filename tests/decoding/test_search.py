@@ -102,3 +102,26 @@ def test_a_model_that_gives_no_numbers_is_refused():
 
     with pytest.raises(RunError, match="finite log-probability"):
         greedy_search(Broken([0]), 1, limits=limits(3))
+
+
+class Cancelling:
+    """Cancels rows from a step on, and counts the steps."""
+
+    def __init__(self, rows, step):
+        self.rows, self.step, self.asked = rows, step, 0
+
+    def __call__(self):
+        self.asked += 1
+        return self.rows if self.asked >= self.step else ()
+
+
+@pytest.mark.parametrize("rows", [[2], [0, 3, 7], list(SOURCES)])
+def test_a_cancelled_row_leaves_the_batch_and_the_others_do_not_notice(rows):
+    plain = Toy(SOURCES, end_bias=-9.0)
+    whole = greedy_search(plain, 11, limits=limits(*[13] * 11))
+    toy, cancelling = Toy(SOURCES, end_bias=-9.0), Cancelling(rows, 5)
+    found = greedy_search(toy, 11, limits=limits(*[13] * 11)._replace(cancelled=cancelling))
+    for row, (answer, other) in enumerate(zip(found, whole, strict=True)):
+        assert answer == other if row not in rows else answer.ids == other.ids[:5]
+    assert toy.rows_per_step[:5] == [11] * 5
+    assert toy.rows_per_step[5:] == [11 - len(rows)] * (8 if len(rows) < 11 else 0)

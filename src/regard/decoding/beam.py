@@ -14,7 +14,7 @@ end token are finished; the ``width`` best others are extended. The search for a
 - no unfinished hypothesis can still beat the ``best`` finished ones. The numerator only falls, and
   the divisor is greatest at the length limit, so a hypothesis never scores above its present
   numerator / ((5 + longest) / 6)^α, or
-- the length limit is reached.
+- the length limit is reached, or the source is cancelled.
 
 With ``width`` 1 this is greedy search. A wider beam need not find a better score.
 
@@ -134,7 +134,7 @@ def _search(
         )
         hypotheses, parents = _extend(hypotheses, ranked, ends, width)
 
-        active = _select_active(hypotheses, sources, finished, limits.longest, length)
+        active = _select_active(hypotheses, sources, finished, limits, length)
         if not active:
             break
         kept = torch.tensor(active, device=log_p.device)
@@ -198,16 +198,16 @@ def _select_active(
     hypotheses: _Hypotheses,
     sources: list[int],
     finished: list[_Finished],
-    longest: list[int],
+    limits: Limits,
     length: int,
 ) -> list[int]:
     """Return which sources are searched on; at its limit a source keeps its unfinished answers."""
-    active = []
+    active, longest, cancelled = [], limits.longest, limits.find_cancelled()
     for index, likeliest in enumerate(hypotheses.totals[:, 0].tolist()):
         source = sources[index]
         if finished[source].is_complete(likeliest, longest[source]):
             continue
-        if length < longest[source]:
+        if length < longest[source] and source not in cancelled:
             active.append(index)
             continue
         for total, ids, penalty in zip(*(each[index].tolist() for each in hypotheses), strict=True):

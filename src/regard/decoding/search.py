@@ -2,7 +2,7 @@
 
     yₜ = choose(log p(· | y₁ … yₜ₋₁))
 
-Finished rows leave the batch, so that short sequences do not wait for long ones.
+Finished and cancelled rows leave the batch, so that short sequences do not wait for long ones.
 """
 
 from collections.abc import Callable
@@ -55,6 +55,8 @@ def generate(steps: Steps, rows: int, *, limits: Limits, choose: Choose) -> list
 
         ended = produced[:, -1] == limits.end
         stopped = ended | (longest == step + 1)
+        if cancelled := limits.find_cancelled():
+            stopped |= torch.tensor([row in cancelled for row in active.tolist()])
         if not stopped.any():
             continue
         for row in stopped.nonzero()[:, 0].tolist():

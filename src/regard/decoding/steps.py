@@ -9,7 +9,7 @@ Axes: ``row`` (one unfinished sequence), ``vocabulary``.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
@@ -58,6 +58,13 @@ class Limits(NamedTuple):
     """Per row, the fewest tokens before the end token; empty for no such limit."""
     no_repeat: int = 0
     """N-grams of this size may not repeat within a row; 0 allows repetition."""
+    cancelled: Callable[[], Collection[int]] | None = None
+    """Called once per step: the rows that nobody waits for any more. They leave the batch as if
+    they had reached their length limit."""
+
+    def find_cancelled(self) -> frozenset[int]:
+        """Return the rows that are cancelled by now."""
+        return frozenset(self.cancelled()) if self.cancelled else frozenset()
 
 
 class Answer(NamedTuple):

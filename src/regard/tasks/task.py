@@ -5,7 +5,7 @@ predicts and how predictions are scored. Training and inference depend on nothin
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -114,6 +114,8 @@ class Task(Cost, ABC, Generic[ModelT]):
     """Whether the metric is corpus-level (BLEU), not a mean over examples."""
     pruning_examples: ClassVar[int] = 400
     """How many examples each pruned model is measured on by ``regard heads``."""
+    cancelled: Callable[[], Collection[int]] | None = None
+    """Called between decoding steps of :meth:`answer`: the places of texts nobody waits for."""
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
         self.recipe, self.tokenizer = recipe, tokenizer
@@ -291,6 +293,18 @@ class Task(Cost, ABC, Generic[ModelT]):
         """
         inquiry = Inquiry(text, target, label=label, continue_text=continue_text, pieces=pieces)
         return self._question(model, self._checked(inquiry))
+
+    def cancelled_rows(self, places: Sequence[int]) -> Callable[[], list[int]] | None:
+        """Say which rows of a search over the texts at these places are cancelled."""
+        cancelled = self.cancelled
+        if cancelled is None:
+            return None
+
+        def rows() -> list[int]:
+            gone = cancelled()
+            return [row for row, place in enumerate(places) if place in gone] if gone else []
+
+        return rows
 
     def _checked(self, inquiry: Inquiry) -> Inquiry:
         """Refuse an empty text and options that do not apply to the task."""

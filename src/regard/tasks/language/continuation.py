@@ -1,6 +1,6 @@
 """Continuation: a language model goes on with texts, by whichever method the recipe says."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 import numpy as np
@@ -19,6 +19,13 @@ from regard.text.tokenizer import Tokenizer
 
 AT_ONCE = 64  # texts continued side by side
 NEVER = (special.PAD, special.BEGIN, special.UNKNOWN, special.CLS, special.SEP, special.MASK)
+
+CancelledRows = Callable[[Sequence[int]], Callable[[], list[int]] | None]
+"""From the places of texts to the rows among them that are cancelled by now."""
+
+
+def never_cancelled(_places: Sequence[int]) -> None:
+    """Cancel nothing."""
 
 
 class Continuation:
@@ -40,7 +47,12 @@ class Continuation:
 
     @torch.inference_mode()
     def __call__(
-        self, model: LanguageModel, texts: Sequence[str], *, quick_tokens: int | None = None
+        self,
+        model: LanguageModel,
+        texts: Sequence[str],
+        *,
+        quick_tokens: int | None = None,
+        cancelled_rows: CancelledRows = never_cancelled,
     ) -> list[Prediction]:
         """Give what follows each text; of one longer than the context only the end is read.
 
@@ -50,7 +62,10 @@ class Continuation:
         prompts = self.tokenizer.encode_batch(list(texts))
         answers = [Prediction("", 0.0, 0)] * len(texts)
         for places in _alike(prompts):
-            found = self._decode(model, [prompts[place] for place in places], places, quick_tokens)
+            limits = self._limits(len(places), quick_tokens)
+            limits = limits._replace(cancelled=cancelled_rows(places))
+            rows = [prompts[place] for place in places]
+            found = self._decode(model, rows, places, limits, quick=bool(quick_tokens))
             for place, answer in zip(places, found, strict=True):
                 prompt = prompts[place]
                 # Decoded together, so that a space between the two is where it belongs.
@@ -67,26 +82,18 @@ class Continuation:
         model: LanguageModel,
         prompts: list[list[int]],
         places: list[int],
-        quick_tokens: int | None,
+        limits: Limits,
+        *,
+        quick: bool,
     ) -> list[Answer]:
         settings, rows = self.settings, len(prompts)
         ids = torch.tensor(prompts, dtype=torch.long, device=device_of(model)).view(rows, -1)
         steps = model.steps(ids, context=self.context)
-        most = min(settings.max_length, quick_tokens or settings.max_length)
-        least = min(settings.min_length, most - 1)
-        limits = Limits(
-            special.END,
-            special.END,
-            [most] * rows,
-            NEVER,
-            shortest=(least,) * rows if least else (),
-            no_repeat=settings.no_repeat,
-        )
         if settings.method == "sample":
             parameters = SamplingParameters(settings.temperature, settings.top_k, settings.top_p)
             draws = [self._generator(place) for place in places]
             return sample(steps, rows, limits=limits, parameters=parameters, generator=draws)
-        if quick_tokens or settings.method == "greedy":
+        if quick or settings.method == "greedy":
             return greedy_search(steps, rows, limits=limits)
         found = beam_search(
             steps,
@@ -96,6 +103,19 @@ class Continuation:
             length_penalty=settings.length_penalty,
         )
         return [best[0] for best in found]
+
+    def _limits(self, rows: int, quick_tokens: int | None) -> Limits:
+        settings = self.settings
+        most = min(settings.max_length, quick_tokens or settings.max_length)
+        least = min(settings.min_length, most - 1)
+        return Limits(
+            special.END,
+            special.END,
+            [most] * rows,
+            NEVER,
+            shortest=(least,) * rows if least else (),
+            no_repeat=settings.no_repeat,
+        )
 
     def _generator(self, place: int) -> torch.Generator:
         seed = np.random.default_rng([self.seed, place]).integers(2**62)

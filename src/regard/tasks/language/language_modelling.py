@@ -304,7 +304,10 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
         truncate: bool = False,
     ) -> list[Prediction]:
         """Go on with each text; of one longer than the context only the end is read."""
-        return self._continue(model, texts, quick_tokens=SAMPLE_TOKENS if quick else None)
+        quick_tokens = SAMPLE_TOKENS if quick else None
+        return self._continue(
+            model, texts, quick_tokens=quick_tokens, cancelled_rows=self.cancelled_rows
+        )
 
 
 def _scores(log_p: NDArray[np.float64], size: int) -> dict[str, float]:

@@ -150,7 +150,10 @@ class TextToText(WritingCost, Task[Transformer]):
         by_length = sorted(asked, key=lambda place: len(fitted[place]))
         for begin in range(0, len(by_length), ANSWERED_AT_ONCE):
             places = by_length[begin : begin + ANSWERED_AT_ONCE]
-            found = self._decode(model, [[*fitted[place], special.END] for place in places], quick)
+            rows = [[*fitted[place], special.END] for place in places]
+            limits = self._limits([len(row) for row in rows])
+            limits = limits._replace(cancelled=self.cancelled_rows(places))
+            found = self._decode(model, rows, limits, quick=quick)
             for place, answer in zip(places, found, strict=True):
                 lost = len(encoded[place]) - len(fitted[place])
                 text = self.tokenizer.decode(answer.ids)
@@ -162,14 +165,16 @@ class TextToText(WritingCost, Task[Transformer]):
     @torch.inference_mode()
     def written(self, model: Transformer, rows: list[list[int]]) -> list[str]:
         """Write an answer to each row of ids, its end among them, greedily."""
-        found = self._decode(model.eval(), rows, quick=True)
+        limits = self._limits([len(row) for row in rows])
+        found = self._decode(model.eval(), rows, limits, quick=True)
         return [self.tokenizer.decode(answer.ids) for answer in found]
 
-    def _decode(self, model: Transformer, rows: list[list[int]], quick: bool) -> list[Answer]:
+    def _decode(
+        self, model: Transformer, rows: list[list[int]], limits: Limits, *, quick: bool
+    ) -> list[Answer]:
         settings = self.recipe.decoding
         source, lengths = pad(rows, filler=special.PAD).to(device_of(model))
         steps = model.steps(source, source_lengths=lengths)
-        limits = self._limits([len(row) for row in rows])
         if quick or settings.method == "greedy":
             return greedy_search(steps, len(rows), limits=limits)
         if settings.method == "sample":
