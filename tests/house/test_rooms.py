@@ -43,7 +43,9 @@ MAY_IMPORT = {
         ),
     },
     "interop": {"run", "recipe", "models", "text", "tasks", "report.imported_card"},
-    "serve": {"inference", "explain", "run"},
+    "serve": {
+        *("inference", "explain", "run", "tasks", "recipe", "account", "text.tokenizer", "draw"),
+    },
     "studio": {"serve", "explain", "account", "run", "recipe"},
 }
 OPEN_TO_ALL = {"errors", "files", "device", "randomness", "__version__"}

@@ -22,6 +22,7 @@ VERBS = {
     "evaluate": "Measure a trained model.",
     "compare": "Compare runs: seeds grouped; can the difference be chance?",
     "predict": "Answer texts: translate, label, summarize, continue.",
+    "serve": "Serve runs and indexes over HTTP.",
     "index": "Make a corpus ready to be searched.",
     "search": "Find the documents that answer a query.",
     "import": "Make a run of a BERT that Hugging Face transformers saved.",

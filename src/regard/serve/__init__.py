@@ -1,0 +1,1 @@
+"""Serving: trained runs and indexes behind HTTP (the extra ``serve``)."""

@@ -1,0 +1,78 @@
+"""The application: dialects behind the gate.
+
+    app = make_app(engine)        engine.start() is awaited by whoever runs the server
+
+A new dialect is a file in ``routes`` with a :class:`~regard.serve.dialect.Dialect`, and a row here.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from regard import __version__
+from regard.serve.dialect import Dialect
+from regard.serve.engine import Engine
+from regard.serve.gate import Gate, GateSettings, Rendered
+from regard.serve.keys import Keys
+from regard.serve.refusal import Refusal
+from regard.serve.routes import operations, own
+
+DIALECTS: tuple[Dialect, ...] = (own.DIALECT, operations.DIALECT)
+"""The first one also answers for paths that nobody owns."""
+
+
+@dataclass(frozen=True)
+class ServeSettings:
+    """What the application adds to the engine."""
+
+    gate: GateSettings = field(default_factory=GateSettings)
+    keys: Keys = field(default_factory=Keys)
+
+
+def make_app(engine: Engine, settings: ServeSettings | None = None) -> Gate:
+    """Make the ASGI application."""
+    settings = settings or ServeSettings()
+    app = FastAPI(
+        title="regard", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False
+    )
+    app.state.engine, app.state.keys = engine, settings.keys
+    for dialect in DIALECTS:
+        app.include_router(dialect.router)
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        refusal = _refusal(error)
+        rendered = render(request.url.path, refusal)
+        headers = {**refusal.headers, "x-refused": refusal.kind}
+        return Response(rendered.body, rendered.status, headers, media_type=rendered.content_type)
+
+    for kind in (Refusal, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, refuse)
+    return Gate(app, engine, settings.keys, render, settings.gate)
+
+
+def render(path: str, refusal: Refusal) -> Rendered:
+    """Shape a refusal as the dialect of the path has it."""
+    dialect = next((one for one in DIALECTS if one.owns(path)), DIALECTS[0])
+    return Rendered(int(refusal.status), orjson.dumps(dialect.render(refusal)))
+
+
+def _refusal(error: Exception) -> Refusal:
+    """Say what is wrong with a request, whoever has found it."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, RequestValidationError):
+        return _describe_invalid(error.errors())
+    assert isinstance(error, HTTPException)
+    kind = {404: "not_found", 405: "method"}.get(error.status_code, "invalid")
+    return Refusal(error.status_code, kind, f"{error.detail}.")
+
+
+def _describe_invalid(errors: Any) -> Refusal:  # noqa: ANN401 - pydantic's list
+    """Name the first field that is wrong; what was sent is not repeated."""
+    first = errors[0]
+    place = ".".join(str(part) for part in first["loc"][1:])
+    return Refusal(422, "invalid", f"{place or 'body'}: {first['msg']}.", param=place or None)

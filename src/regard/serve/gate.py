@@ -1,0 +1,241 @@
+"""The gate: what every request passes before any route, and every answer after it.
+
+    key checked, body read with limits, handler cancelled when the client leaves,
+    one line of log and one count per request
+
+Plain ASGI: a body is counted while it is read, so no more than the limit is ever in memory. The log
+has method, route, status, times and numbers of tokens; never a text, an address or a key.
+"""
+
+import asyncio
+import json
+import time
+import traceback
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from regard.serve.engine import Engine
+from regard.serve.keys import Keys
+from regard.serve.refusal import Refusal
+from regard.serve.settings import USAGE, Usage
+
+Scope = Any
+Receive = Callable[[], Any]
+Send = Callable[[Any], Any]
+Render = Callable[[str, Refusal], "Rendered"]
+"""From a path and a refusal to the answer that the dialect of this path gives."""
+WITHOUT_KEY = {"/healthz", "/readyz", "/health"}
+DISCARDED = 8  # times the limit that is read and thrown away, so that a client hears its 413
+
+
+@dataclass(frozen=True)
+class GateSettings:
+    """Limits of a request."""
+
+    body: int = 1 << 20
+    """The most bytes of a body."""
+    read_timeout: float = 10.0
+    """Seconds in which the body has to arrive."""
+    log: Callable[[str], object] | None = None
+    """Takes a line of JSON per request."""
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """An answer that needs no route."""
+
+    status: int
+    body: bytes
+    content_type: str = "application/json"
+
+
+class _Disconnected(Exception):
+    """The client is gone."""
+
+
+class Gate:
+    """The outermost layer.
+
+    Args:
+        app: The application inside.
+        engine: Whose metrics count, and which says whether the server is stopping.
+        keys: The API keys; none lets everybody in.
+        render: Gives a refusal the shape of the dialect.
+        settings: Limits.
+
+    """
+
+    def __init__(
+        self,
+        app: Any,  # noqa: ANN401 - an ASGI application
+        engine: Engine,
+        keys: Keys,
+        render: Render,
+        settings: GateSettings,
+    ) -> None:
+        self.app, self.engine, self.keys = app, engine, keys
+        self.render, self.settings = render, settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+        if scope["type"] != "http":
+            return
+        answer = _Answer(send, self.engine)
+        token = USAGE.set(Usage())
+        try:
+            await self._serve(scope, receive, answer)
+        except Refusal as refusal:
+            await answer.give(self.render(scope["path"], refusal), refusal.headers)
+        except (_Disconnected, asyncio.CancelledError):
+            answer.outcome = "disconnected"
+        except Exception as error:
+            answer.error = describe(error)
+            failed = Refusal(500, "failed", "internal error; the server's log says where.")
+            with suppress(RuntimeError, OSError):
+                await answer.give(self.render(scope["path"], failed), {})
+        finally:
+            self._note(scope, answer)
+            USAGE.reset(token)
+
+    async def _serve(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
+        if scope["path"] not in WITHOUT_KEY:
+            self.keys.check(scope["headers"])
+        body = await self._read(scope, receive)
+        await _run_until_disconnect(self.app, scope, body, receive, answer)
+
+    async def _read(self, scope: Scope, receive: Receive) -> bytes:
+        """Read the body, up to the limits."""
+        most, body, size = self.settings.body, bytearray(), 0
+        too_large = Refusal(413, "too_large", f"a body has at most {most:,} bytes. Send less.")
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if declared.isdigit() and int(declared) > DISCARDED * most:
+            raise too_large
+        try:
+            async with asyncio.timeout(self.settings.read_timeout):
+                more = True
+                while more and size <= DISCARDED * most:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise _Disconnected
+                    size += len(message.get("body", b""))
+                    more = message.get("more_body", False)
+                    if size <= most:
+                        body += message.get("body", b"")
+        except TimeoutError:
+            seconds = self.settings.read_timeout
+            raise Refusal(408, "slow", f"the body did not arrive within {seconds:g} s.") from None
+        if size > most:
+            raise too_large
+        return bytes(body)
+
+    def _note(self, scope: Scope, answer: "_Answer") -> None:
+        """Count the request and log it."""
+        route, usage = getattr(scope.get("route"), "path", "unmatched"), USAGE.get() or Usage()
+        seconds, metrics = time.perf_counter() - answer.begin, self.engine.metrics
+        metrics.requests.add(route=route, task=usage.task, outcome=answer.outcome)
+        metrics.request_seconds.observe(seconds, route=route)
+        if answer.reason:
+            metrics.refused.add(reason=answer.reason)
+        if self.settings.log is None:
+            return
+        line = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "id": answer.id,
+            "method": scope["method"] if scope["method"].isalpha() else "?",
+            "route": route,
+            "status": answer.status,
+            "outcome": answer.outcome,
+            "ms": round(1000 * seconds, 2),
+            "queue_ms": round(1000 * usage.queue, 2),
+            "texts": usage.texts,
+            "tokens": usage.tokens,
+        }
+        if answer.error:
+            line["error"] = answer.error
+        self.settings.log(json.dumps(line))
+
+
+class _Answer:
+    """What is sent, and what is known about it afterwards."""
+
+    def __init__(self, send: Send, engine: Engine) -> None:
+        self.id, self.begin = uuid.uuid4().hex, time.perf_counter()
+        self._send, self._engine = send, engine
+        self.status = 0
+        self.outcome = "none"
+        self.reason = ""
+        self.error: list[str] = []
+
+    async def __call__(self, message: Any) -> None:  # noqa: ANN401 - an ASGI message
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.outcome = f"{self.status // 100}xx"
+            headers = [*message.get("headers", ()), (b"x-request-id", self.id.encode())]
+            if self._engine.draining:
+                headers.append((b"connection", b"close"))
+            message = {**message, "headers": headers}
+            reasons = [value for name, value in headers if name == b"x-refused"]
+            self.reason = reasons[0].decode() if reasons else self.reason
+        await self._send(message)
+
+    async def give(self, rendered: Rendered, headers: Mapping[str, str]) -> None:
+        """Send an answer that no route has given, if none has begun; the connection is closed."""
+        if self.status:
+            return
+        sent = {
+            "content-type": rendered.content_type,
+            "content-length": str(len(rendered.body)),
+            "connection": "close",
+            **headers,
+        }
+        start = {"type": "http.response.start", "status": rendered.status}
+        encoded = [(name.encode(), value.encode()) for name, value in sent.items()]
+        await self({**start, "headers": encoded})
+        await self({"type": "http.response.body", "body": rendered.body})
+
+
+async def _run_until_disconnect(
+    app: Any,  # noqa: ANN401 - an ASGI application
+    scope: Scope,
+    body: bytes,
+    receive: Receive,
+    send: Send,
+) -> None:
+    """Run the application on a body that was read; cancel it if the client leaves."""
+    given = False
+    gone = asyncio.Event()
+
+    async def replay() -> Any:  # noqa: ANN401
+        nonlocal given
+        if not given:
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        gone.set()
+
+    running = asyncio.ensure_future(app(scope, replay, send))
+    watching = asyncio.ensure_future(watch())
+    try:
+        await asyncio.wait((running, watching), return_when=asyncio.FIRST_COMPLETED)
+        if not running.done():
+            raise _Disconnected
+        await running
+    finally:
+        for task in (running, watching):
+            task.cancel()
+        await asyncio.gather(running, watching, return_exceptions=True)
+
+
+def describe(error: BaseException) -> list[str]:
+    """Say what an error is and where it arose, without its message, which may hold a text."""
+    places = traceback.extract_tb(error.__traceback__)
+    notes = getattr(error, "__notes__", [])
+    return [type(error).__name__, *notes, *(f"{p.filename}:{p.lineno}" for p in places[-5:])]

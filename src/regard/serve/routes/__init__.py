@@ -1,0 +1,1 @@
+"""Dialects, each in a file of its own: the routes, and the shape of refusals."""

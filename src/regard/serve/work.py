@@ -1,0 +1,177 @@
+"""What workers compute: one function per kind of work, over texts that may be of several requests.
+
+    (opened, texts, options) -> one value per text, as JSON has it
+
+While they compute, ``opened.run.task.cancelled`` says which texts are cancelled. Texts of one
+batch have the same options. An answer never depends on the other texts of its batch: drawn
+answers (``decoding.method = "sample"``) are therefore computed one text at a time.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from regard.errors import UsageError
+from regard.explain.explain import ExplainOptions
+from regard.explain.explain import explain as explain_run
+from regard.inference.predictor import load_run
+from regard.inference.search.folder import MANIFEST
+from regard.inference.search.folder import RUN as INDEXED_RUN
+from regard.inference.search.searcher import Searcher
+from regard.run import CARD, MODEL, TOKENIZER, Run
+from regard.serve.evidence import find_evidence
+from regard.serve.predicted import predict_throughput
+from regard.tasks.kinds import KINDS
+from regard.tasks.task import Prediction
+
+Options = Mapping[str, Any]
+NO_REPEAT = 4
+MAX_LENGTH_RATIO = 4.0
+SAMPLES = 32
+"""Stored answers that are read as canaries and to measure the throughput."""
+
+
+class Opened(NamedTuple):
+    """A run, or an index with the run that reads its queries, if it has one."""
+
+    run: Run | None
+    searcher: Searcher | None = None
+
+    @property
+    def answering(self) -> Run:
+        """The run; an index of words alone has none."""
+        if self.run is None:
+            raise UsageError("this index has no run: it was made of words alone.", "Search it.")
+        return self.run
+
+
+def open_served(folder: Path, decoding: Options) -> Opened:
+    """Open a run folder or an index folder, and load its model."""
+    if (folder / MANIFEST).is_file():
+        searcher = Searcher(folder)
+        run = searcher.model.run if (folder / INDEXED_RUN).is_dir() else None
+        opened = Opened(run, searcher)
+    else:
+        opened = Opened(_open_run(folder, decoding))
+    if opened.run is not None:
+        opened.run.model.eval()
+    return opened
+
+
+def _open_run(folder: Path, decoding: Options) -> Run:
+    """Open a run; a translator is kept from endless repetition unless its recipe says how."""
+    run = load_run(folder, decoding=decoding)
+    if run.recipe.task != "translation":
+        return run
+    settings, guards = run.recipe.decoding, dict[str, Any]()
+    if not settings.no_repeat and "no_repeat" not in decoding:
+        guards["no_repeat"] = NO_REPEAT
+    if settings.max_length_ratio is None and "max_length_ratio" not in decoding:
+        guards["max_length_ratio"] = MAX_LENGTH_RATIO
+    return load_run(folder, decoding={**decoding, **guards}) if guards else run
+
+
+def describe(opened: Opened) -> dict[str, Any]:
+    """Say what is served, as the front and its clients need it."""
+    facts: dict[str, Any] = {"kind": "run" if opened.searcher is None else "index"}
+    if opened.searcher is not None:
+        facts |= {"documents": opened.searcher.facts["documents"], "by": opened.searcher.usual}
+    if opened.run is not None:
+        facts |= _describe_run(opened.run)
+    return facts
+
+
+def _describe_run(run: Run) -> dict[str, Any]:
+    recipe, card = run.recipe, run.folder / CARD
+    training = run.metrics.get("training", {})
+    split = next((name for name in ("test", "valid") if name in run.metrics), None)
+    measured = run.metrics[split] if split else {}
+    stored = run.answers or measured.get("samples", [])
+    task = KINDS[recipe.task].task
+    return {
+        "task": recipe.task,
+        "fingerprint": run.facts["files"][MODEL],
+        "tokenizer": str(run.folder / TOKENIZER),
+        "max_length": recipe.text.max_length,
+        "labels": list(recipe.data.labels or ()),
+        "languages": list(recipe.data.languages or ()),
+        "writes": task.writes,
+        "width": recipe.model.width,
+        "parameters": sum(parameter.numel() for parameter in run.model.parameters()),
+        "scores": {"split": split, **measured.get("metrics", {})},
+        "cost": {
+            name: training[name] for name in ("steps", "seconds", "tokens") if name in training
+        },
+        "card": card.read_text(encoding="utf-8") if card.is_file() else "",
+        "decoding": recipe.decoding.model_dump(),
+        "samples": [(one["asked"], one["answered"]) for one in stored[:SAMPLES]],
+        "predicted": predict_throughput(run, [one["asked"] for one in stored[:SAMPLES]]),
+    }
+
+
+def predict(opened: Opened, texts: Sequence[str], options: Options) -> list[Any]:
+    """Answer texts; ``truncate`` lets long ones be cut."""
+    run, truncate = opened.answering, bool(options.get("truncate"))
+    drawn = run.recipe.decoding.method == "sample" and run.task.writes
+    found = []
+    for together in [[text] for text in texts] if drawn else [texts]:
+        found += run.task.answer(run.model, together, truncate=truncate)
+    return [_as_json(answered) for answered in found]
+
+
+def _as_json(answered: Prediction) -> dict[str, Any]:
+    """Return what applies to the answer, with its probability; ids are kept for other dialects."""
+    plain = answered._field_defaults
+    found = {
+        name: value
+        for name, value in answered._asdict().items()
+        if name not in plain or value != plain[name]
+    }
+    return found | {"probability": math.exp(answered.log_probability)}
+
+
+def embed(opened: Opened, texts: Sequence[str], _options: Options) -> list[Any]:
+    """Give a vector for each text."""
+    run = opened.answering
+    return run.task.vectors(run.model, texts).tolist()
+
+
+def explain(opened: Opened, texts: Sequence[str], options: Options) -> list[Any]:
+    """Explain the answer to each text; ``options`` are those of ExplainOptions and ``target``."""
+    target, chosen = options.get("target"), _explain_options(options)
+    return [explain_run(opened.answering, text, target, chosen).as_json() for text in texts]
+
+
+def evidence(opened: Opened, texts: Sequence[str], options: Options) -> list[Any]:
+    """Say which words the answer to each text comes from, and whether that is more than chance."""
+    chosen = _explain_options(options)
+    return [find_evidence(opened.answering, text, chosen) for text in texts]
+
+
+def _explain_options(options: Options) -> ExplainOptions:
+    known = ExplainOptions.__dataclass_fields__
+    return ExplainOptions(**{name: value for name, value in options.items() if name in known})
+
+
+def search(opened: Opened, texts: Sequence[str], options: Options) -> list[Any]:
+    """Find the documents that answer each query; ``options`` are those of Searcher.search."""
+    if opened.searcher is None:
+        raise UsageError(
+            "only an index is searched. This is a run.",
+            "Serve an index folder, which `regard index` writes.",
+        )
+    found = (opened.searcher.search(text, **options) for text in texts)
+    return [[hit._asdict() for hit in hits] for hits in found]
+
+
+Work = Callable[[Opened, Sequence[str], Options], list[Any]]
+WORK: dict[str, Work] = {
+    "predict": predict,
+    "embed": embed,
+    "explain": explain,
+    "evidence": evidence,
+    "search": search,
+}
+ALONE = {"explain", "evidence", "search"}
+"""Kinds that gain nothing from batches: one text at a time, so that none waits for another."""

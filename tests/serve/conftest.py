@@ -1,0 +1,68 @@
+"""One engine for all tests, on stored runs; it lives in an event loop of its own thread."""
+
+import asyncio
+import json
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import httpx
+import pytest
+
+from regard.serve.app import ServeSettings, make_app
+from regard.serve.engine import Engine
+from regard.serve.gate import GateSettings
+from regard.serve.settings import EngineSettings
+
+KEEPSAKES = Path(__file__).parents[1] / "keepsakes" / "0.1.0-a"
+RUNS = [KEEPSAKES / name for name in ("translation", "classification", "language-modelling")]
+
+
+@pytest.fixture(scope="session")
+def call():
+    """Return a function that runs a coroutine in the loop of the engine."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    yield lambda coroutine: asyncio.run_coroutine_threadsafe(coroutine, loop).result(60)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+@pytest.fixture(scope="session")
+def engine(call):
+    """Return an engine of two workers."""
+    engine = Engine(RUNS, EngineSettings(workers=2, batch_texts=32))
+    call(engine.start())
+    yield engine
+    call(engine.stop())
+
+
+@pytest.fixture
+def log():
+    return []
+
+
+@pytest.fixture
+def site(engine, call, log):
+    """Return a client of the application: ``site.post(path, body)``, ``site.get(path)``."""
+    site = make_site(engine, call, ServeSettings(GateSettings(body=50_000, log=log.append)))
+    site.lines = lambda: [json.loads(line) for line in log]
+    return site
+
+
+def make_site(engine, call, settings):
+    app = make_app(engine, settings)
+
+    async def send(method, path, **more):
+        transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            return await client.request(method, path, **more)
+
+    return SimpleNamespace(
+        app=app,
+        get=lambda path, **more: call(send("GET", path, **more)),
+        post=lambda path, body, **more: call(send("POST", path, json=body, **more)),
+        send=lambda *given, **more: call(send(*given, **more)),
+    )
