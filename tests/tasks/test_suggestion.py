@@ -16,14 +16,14 @@ def files(folder, pairs, words):
 
 
 def test_it_reads_languages_lengths_and_size_from_the_data(tmp_path):
-    recipe, reasons = suggest("translation", files(tmp_path, pairs=31, words=53))
+    recipe, reasons, *_ = suggest("translation", files(tmp_path, pairs=31, words=53))
     assert recipe.data.languages == ("de", "en")
     assert recipe.text.max_length >= 4 * 53
     assert "31 pairs" in reasons["model.width"]
 
 
 def test_every_reason_belongs_to_a_setting(tmp_path):
-    recipe, reasons = suggest("translation", files(tmp_path, pairs=3, words=2))
+    recipe, reasons, *_ = suggest("translation", files(tmp_path, pairs=3, words=2))
     for path in reasons:
         found = recipe
         for step in path.split("."):
@@ -37,7 +37,7 @@ def test_nothing_to_learn_from_is_refused(tmp_path):
 
 def test_a_language_model_of_little_text_reads_characters_and_holds_out_the_end(tmp_path):
     (tmp_path / "play.txt").write_text("Enter two gentlemen.\n\n" * 31)
-    recipe, reasons = suggest("language-modelling", [str(tmp_path / "play.txt")])
+    recipe, reasons, *_ = suggest("language-modelling", [str(tmp_path / "play.txt")])
     assert recipe.text.tokenizer == "characters"
     assert (recipe.data.format, recipe.data.holdout_from) == ("whole", "end")
     assert recipe.training.label_smoothing == 0.0
@@ -50,7 +50,7 @@ def test_a_language_model_of_little_text_reads_characters_and_holds_out_the_end(
 
 def test_a_language_model_of_much_text_reads_pieces_of_words(tmp_path):
     (tmp_path / "shelf.txt").write_text(("so on and on " * 50 + "\n\n") * 5000)
-    recipe, _ = suggest("language-modelling", [str(tmp_path / "shelf.txt")])
+    recipe, *_ = suggest("language-modelling", [str(tmp_path / "shelf.txt")])
     assert recipe.text.tokenizer == "bpe" and recipe.model.embedding.ngrams == 3
 
 
@@ -100,7 +100,7 @@ OTHER_DATA = ("retrieval", "denoising")
 @pytest.mark.parametrize("task", [t for t in KINDS if t not in (*CARRIES_NONE, *OTHER_DATA)])
 @pytest.mark.parametrize("begun", ["masked-pretraining", "language-modelling", "summarization"])
 def test_what_begins_from_a_run_takes_its_pieces_and_its_shape(tmp_path, task, begun):
-    recipe, reasons = suggest(task, write(tmp_path, task), origin(begun))
+    recipe, reasons, *_ = suggest(task, write(tmp_path, task), origin(begun))
     assert (recipe.text.tokenizer, recipe.text.vocabulary) == ("unigram", 777)
     assert (recipe.model.width, recipe.model.feed_forward) == (44, 59)
     assert recipe.model.mixer.kind == (
@@ -120,7 +120,7 @@ def test_what_begins_from_a_run_takes_its_pieces_and_its_shape(tmp_path, task, b
 @pytest.mark.parametrize(("labels", "kept"), [(41, True), (6_000, False)])
 def test_what_documents_taught_is_kept_where_labels_are_few(tmp_path, labels, kept):
     (tmp_path / "a.tsv").write_text("".join(f"text {n}\t{n % 2}\n" for n in range(labels)))
-    recipe, reasons = suggest(
+    recipe, reasons, *_ = suggest(
         "classification", [str(tmp_path / "a.tsv")], origin("document-pretraining")
     )
     assert recipe.model.start.freeze is kept and recipe.model.depth == 0
@@ -131,7 +131,7 @@ def test_what_documents_taught_is_kept_where_labels_are_few(tmp_path, labels, ke
 
 def test_vectors_of_documents_enter_blocks_of_the_recipes_own(tmp_path):
     (tmp_path / "a.tsv").write_text("".join(f"text {n}\t{n % 2}\n" for n in range(41)))
-    recipe, _ = suggest("classification", [str(tmp_path / "a.tsv")], origin("document-vectors"))
+    recipe, *_ = suggest("classification", [str(tmp_path / "a.tsv")], origin("document-vectors"))
     assert recipe.model.start.carry == "embedding"
     assert recipe.model.width == 44 and recipe.model.depth == 1
     assert recipe.training.adversarial > 0
@@ -141,7 +141,7 @@ def test_a_recurrent_body_reads_texts_of_any_length_and_attention_what_it_knows(
     (tmp_path / "a.tsv").write_text("".join(f"{'so ' * 53}{n}\t{n % 2}\n" for n in range(41)))
     longest = {}
     for begun in ("masked-pretraining", "language-modelling"):
-        recipe, _ = suggest("classification", [str(tmp_path / "a.tsv")], origin(begun))
+        recipe, *_ = suggest("classification", [str(tmp_path / "a.tsv")], origin(begun))
         longest[begun] = recipe.text.max_length
         assert recipe.model.causal is (begun == "language-modelling" or None)
     assert longest == {"masked-pretraining": 71, "language-modelling": 2 * 54 + 2}
@@ -150,7 +150,7 @@ def test_a_recurrent_body_reads_texts_of_any_length_and_attention_what_it_knows(
 @pytest.mark.parametrize(("labels", "epochs"), [(1_999, "10"), (2_000, "6"), (20_000, "3")])
 def test_few_labels_are_read_more_often_and_answered_with_the_bag(tmp_path, labels, epochs):
     (tmp_path / "a.tsv").write_text("".join(f"text {n}\t{n % 2}\n" for n in range(labels)))
-    recipe, reasons = suggest("classification", [str(tmp_path / "a.tsv")])
+    recipe, reasons, *_ = suggest("classification", [str(tmp_path / "a.tsv")])
     assert recipe.training.budget == f"{epochs} epochs"
     assert recipe.training.label_smoothing == 0.1
     assert (
@@ -166,6 +166,6 @@ def test_what_others_trained_for_long_is_moved_slowly(tmp_path):
         start = body.recipe.model.start.model_copy(update={"imported": imported})
         model = body.recipe.model.model_copy(update={"start": start})
         body = body._replace(recipe=body.recipe.model_copy(update={"model": model}))
-        recipe, _ = suggest("classification", [str(tmp_path / "a.tsv")], body)
+        recipe, *_ = suggest("classification", [str(tmp_path / "a.tsv")], body)
         rates.append(recipe.training.optimizer.rate)
     assert rates == [1e-3, 5e-5]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import AsJson, Decoding, Ensemble
+from regard.cli.options import AsJson, Decoding, Ensemble, Fields, parse_fields
 from regard.cli.screen import print_json, print_rows
 
 
@@ -14,9 +14,7 @@ def evaluate(
     data: Annotated[
         list[str], typer.Option("--data", help="A file to measure on; give both sides of a pair.")
     ] = [],  # noqa: B006
-    fields: Annotated[
-        str, typer.Option(help="Its columns, in the task's order, with commas: 5,6,4.")
-    ] = "",
+    fields: Fields = "",
     split: Annotated[str, typer.Option(help="Else: train, valid or test of the recipe.")] = "test",
     ensemble: Ensemble = [],  # noqa: B006
     changes: Decoding = [],  # noqa: B006
@@ -36,9 +34,8 @@ def evaluate(
     from regard.recipe.decoding_overrides import parse_overrides
     from regard.tasks.scores import tabulate_scores
 
-    columns = [name.strip() for name in fields.split(",") if name.strip()]
     model = Predictor(load_run(run, ensemble=ensemble, decoding=parse_overrides(changes)))
-    measured = model.evaluate(split=split, files=data, fields=columns)
+    measured = model.evaluate(split=split, files=data, fields=parse_fields(fields))
     if as_json:
         print_json(measured.as_json())
         return

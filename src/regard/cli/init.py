@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import AsJson
+from regard.cli.findings import print_findings
+from regard.cli.options import AsJson, Fields, parse_fields
 from regard.cli.screen import print_json, print_text
 from regard.errors import UsageError
 
@@ -19,6 +20,7 @@ def init(
     out: Annotated[Path, typer.Option("--output", help="The recipe to write; must be new.")] = Path(
         "recipe.toml"
     ),
+    fields: Fields = "",
     start: Annotated[
         Path | None,
         typer.Option(metavar="RUN", help="A run to begin from: its body and tokenizer."),
@@ -33,6 +35,7 @@ def init(
         regard init masked-pretraining --data books.txt
         regard init language-modelling --data plays.txt
         regard init classification --data reviews.jsonl
+        regard init classification --data tickets.csv --fields "Message body,Category"
         regard init classification --data reviews.jsonl --start runs/pretrained
         regard init sentence-pair --data pairs.tsv
         regard init summarization --data articles.jsonl
@@ -56,7 +59,7 @@ def init(
             f"a recipe is not overwritten. {out} exists.", "Name another with --output."
         )
     origin = None if start is None else Origin(Run(start).recipe, str(start))
-    found = suggest(task, data, origin)
+    found = suggest(task, data, origin, fields=parse_fields(fields))
     placed = rebase_paths(found.recipe.model_dump(), lambda file: str(Path(file).absolute()))
     recipe = Recipe.model_validate(placed)
     out.write_text(
@@ -64,8 +67,11 @@ def init(
         encoding="utf-8",
     )
     if as_json:
-        print_json({"recipe": str(out), "reasons": found.reasons})
+        found_in = found.report.as_dict()
+        print_json({"recipe": str(out), "reasons": found.reasons, "check": found_in})
         return
+    print_findings(found.report)
+    print_text("")
     for path, reason in found.reasons.items():
         print_text(f"{path}: {reason}")
     print_text(f"\nwrote {out}; next: regard check {out}, then regard train {out}")

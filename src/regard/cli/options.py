@@ -1,5 +1,6 @@
 """The options that several verbs share, each said once."""
 
+import csv
 from pathlib import Path
 from typing import Annotated
 
@@ -32,10 +33,24 @@ Ensemble = Annotated[
         help="Another run with the same labels, to average predictions with; may be given again.",
     ),
 ]
+Fields = Annotated[
+    str,
+    typer.Option(
+        "--fields",
+        metavar="A,B",
+        help="The columns to read, by name or number from 0, in the task's order.",
+    ),
+]
 Page = Annotated[
     Path | None,
     typer.Option("--output", metavar="FILE.html", help="A new HTML page to write as well."),
 ]
+
+
+def parse_fields(fields: str) -> tuple[str, ...]:
+    """Split the columns that --fields names; a name with a comma is quoted."""
+    rows = csv.reader([fields], skipinitialspace=True)
+    return tuple(name.strip() for row in rows for name in row if name.strip())
 
 
 def check_new(file: Path | None, *endings: str) -> None:

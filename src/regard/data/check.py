@@ -24,7 +24,7 @@ MOST_LISTED = 20
 
 _MOST_LABELS = 100_000
 _ODD_RATIO = 4.0
-_RARE = 2
+_RARE = 5
 _IMBALANCE = 20.0
 _NOTES = {"blank", "untranslated", "spacing", "markup", "duplicate", "sampled"}
 _LEAVE_OUT = "Leave one of them out."
@@ -57,6 +57,18 @@ class Finding(NamedTuple):
     remedy: str
 
 
+SEVERITIES = ("fatal", "bad", "warning", "note")
+
+
+class Summary(NamedTuple):
+    """All findings of one kind: how many there are, and the first ones."""
+
+    severity: str
+    kind: str
+    total: int
+    first: list[Finding]
+
+
 @dataclass
 class Report:
     """Result of a check: ``counts`` cover all findings, ``findings`` list some of each kind."""
@@ -65,11 +77,35 @@ class Report:
     counts: Counter[str] = field(default_factory=Counter)
     records: dict[str, int] = field(default_factory=dict)
     labels: dict[str, Counter[str]] = field(default_factory=dict)
+    skip: bool = False
+    """Whether training skips bad lines."""
 
     @property
     def ok(self) -> bool:
-        """Whether training can read everything: no bad line and no fatal fault."""
-        return not any(found.severity in ("fatal", "bad") for found in self.findings)
+        """Whether training can read everything that it does not skip."""
+        stops = ("fatal",) if self.skip else ("fatal", "bad")
+        return not any(found.severity in stops for found in self.findings)
+
+    @property
+    def bad(self) -> int:
+        """How many lines cannot be used."""
+        return sum(kind.total for kind in self.summarize() if kind.severity == "bad")
+
+    def summarize(self) -> list[Summary]:
+        """Return the findings by kind, the worst and most frequent first."""
+        by_kind: dict[str, list[Finding]] = {}
+        for found in self.findings:
+            by_kind.setdefault(found.kind, []).append(found)
+        kinds = [
+            Summary(
+                min((one.severity for one in found), key=SEVERITIES.index),
+                kind,
+                max(self.counts[kind], len(found)),
+                found,
+            )
+            for kind, found in by_kind.items()
+        ]
+        return sorted(kinds, key=lambda kind: (SEVERITIES.index(kind.severity), -kind.total))
 
     def add(self, finding: Finding) -> None:
         """Count a finding, and list it unless enough of its kind are listed."""
@@ -283,9 +319,11 @@ def _check_balance(
     if len(labels) == 1:
         problem = f"Every record has the label {next(iter(labels))!r}."
         _add(report, "one-label", split, place, problem, "Give at least two classes.")
+        return
     for label, count in labels.items():
         if count < _RARE:
-            problem = f"The label {label!r} has {count} example."
+            examples = "1 example" if count == 1 else f"{count} examples"
+            problem = f"The label {label!r} has {examples}."
             _add(report, "rare-label", split, place, problem, "Correct it, or add examples.")
     if labels and max(labels.values()) > _IMBALANCE * min(labels.values()):
         (most, often), (least, seldom) = labels.most_common()[0], labels.most_common()[-1]

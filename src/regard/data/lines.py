@@ -10,14 +10,14 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.data.compression import BROKEN, open_bytes
-from regard.data.record import Fault, make_fault
+from regard.data.compression import BROKEN
+from regard.data.encoding import UTF_16_MARKS, guess_single_byte, open_utf8
+from regard.data.record import CORRECT, Fault, make_fault
 
 LONGEST_LINE = 1 << 24
 """At most this many bytes per line, so that memory is bounded for any file."""
 
 _BOM = b"\xef\xbb\xbf"
-_OTHER_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class TextLine(NamedTuple):
@@ -27,15 +27,18 @@ class TextLine(NamedTuple):
     text: str
 
 
-def iterate_lines(path: Path) -> Iterator[TextLine | Fault]:
+def iterate_lines(path: Path, encoding: str = "utf-8") -> Iterator[TextLine | Fault]:
     """Read a file line by line; a line that is not text is a fault, and reading goes on."""
     number = 0
     try:
-        with open_bytes(path) as file:
+        with open_utf8(path, encoding) as file:
             for number, raw in enumerate(_iterate_raw_lines(file), start=1):
-                yield _decode_line(path, number, raw)
-                if number == 1 and raw.startswith(_OTHER_BOMS):
+                found = _decode_line(path, number, raw, encoding)
+                yield found
+                if isinstance(found, Fault) and found.severity == "fatal":
                     return
+    except UnicodeError:
+        yield _make_encoding_fault(path, number + 1, encoding)
     except BROKEN as error:
         yield _make_fatal_fault(
             "compression", path, number + 1, f"The compressed data is broken: {error}."
@@ -47,11 +50,11 @@ def iterate_lines(path: Path) -> Iterator[TextLine | Fault]:
             yield _make_fatal_fault("empty-file", path, 0, "The file is empty.")
 
 
-def read_document(path: Path) -> tuple[str, int] | Fault:
+def read_document(path: Path, encoding: str = "utf-8") -> tuple[str, int] | Fault:
     """Read a whole file of at most ``LONGEST_LINE`` characters: its text and first line number."""
     found: list[str] = []
     size = 0
-    for line in iterate_lines(path):
+    for line in iterate_lines(path, encoding):
         if isinstance(line, Fault):
             return line
         size += len(line.text) + 1
@@ -63,26 +66,31 @@ def read_document(path: Path) -> tuple[str, int] | Fault:
     return "\n".join(found), 1
 
 
-def read_to_end(path: Path) -> str | Fault:
+def read_to_end(path: Path, encoding: str = "utf-8") -> str | Fault:
     """Read a file of any size as one text, line ends unchanged."""
     try:
-        with open_bytes(path) as file:
+        with open_utf8(path, encoding) as file:
             raw = file.read()
+    except UnicodeError:
+        return _make_encoding_fault(path, 0, encoding)
     except BROKEN as error:
         return _make_fatal_fault("compression", path, 0, f"The compressed data is broken: {error}.")
     except OSError as error:
         return make_unreadable_fault(path, error)
+    return _decode_file(path, raw, encoding)
+
+
+def _decode_file(path: Path, raw: bytes, encoding: str) -> str | Fault:
     if not raw:
         return _make_fatal_fault("empty-file", path, 0, "The file is empty.")
-    if raw.startswith(_OTHER_BOMS):
-        return _make_fatal_fault("encoding", path, 1, "Text must be UTF-8; this file is UTF-16.")
+    if raw.startswith(UTF_16_MARKS):
+        return _make_encoding_fault(path, 1, encoding)
     try:
         return raw.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         at = error.start + len(raw) - len(error.object)
         line, begin = raw.count(b"\n", 0, at) + 1, raw.rfind(b"\n", 0, at) + 1
-        where = f"byte 0x{raw[at]:02X} at column {at - begin + 1}"
-        return make_fault("encoding", path, line, f"Text must be UTF-8; {where} is not.")
+        return _describe_byte(path, line, raw[begin:], at - begin, encoding)
 
 
 def _iterate_raw_lines(file: BufferedIOBase) -> Iterator[bytes]:
@@ -94,32 +102,54 @@ def _iterate_raw_lines(file: BufferedIOBase) -> Iterator[bytes]:
             rest = file.readline(LONGEST_LINE + 1)
 
 
-def _decode_line(path: Path, number: int, raw: bytes) -> TextLine | Fault:
+def _decode_line(path: Path, number: int, raw: bytes, encoding: str) -> TextLine | Fault:
     if number == 1:
-        if raw.startswith(_OTHER_BOMS):
-            return _make_fatal_fault(
-                "encoding", path, 1, "Text must be UTF-8; this file is UTF-16."
-            )
+        if raw.startswith(UTF_16_MARKS):
+            return _make_encoding_fault(path, 1, encoding)
         raw = raw.removeprefix(_BOM)
     if len(raw) > LONGEST_LINE:
         return make_fault(
             "overlong", path, number, f"The line has more than {LONGEST_LINE:,} bytes."
         )
     if b"\0" in raw:
-        return make_fault("nul", path, number, "The line contains a NUL character.")
+        fault = make_fault("nul", path, number, "The line contains a NUL character.")
+        most = raw.count(0) > len(raw) / 4
+        return fault._replace(remedy=_AS_UTF_16) if most else fault
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        where = f"byte 0x{raw[error.start]:02X} at column {error.start + 1}"
-        return make_fault("encoding", path, number, f"Text must be UTF-8; {where} is not.")
+        return _describe_byte(path, number, raw, error.start, encoding)
     return TextLine(number, text.removesuffix("\n").removesuffix("\r"))
+
+
+def _describe_byte(path: Path, line: int, raw: bytes, at: int, encoding: str) -> Fault:
+    """Name a byte that is not in the encoding, and the encoding that it may be in."""
+    problem = f"Text must be {encoding.upper()}; byte 0x{raw[at]:02X} at column {at + 1} is not."
+    remedy = CORRECT
+    if encoding == "utf-8":
+        guess = guess_single_byte(raw)
+        shown = raw[max(0, at - 8) : at + 8].decode(guess).strip()
+        remedy = f'If {shown!r} is right, set data.encoding = "{guess}"; otherwise: {CORRECT}'
+    return make_fault("encoding", path, line, problem)._replace(remedy=remedy)
+
+
+_AS_UTF_16 = 'Set data.encoding = "utf-16", or convert it: iconv -f UTF-16 -t UTF-8.'
+
+
+def _make_encoding_fault(path: Path, line: int, encoding: str) -> Fault:
+    """Make the fault of a file that is UTF-16 and should not be, or the other way round."""
+    if encoding == "utf-16":
+        problem, remedy = "The file is not UTF-16.", "Set data.encoding to what it is."
+    else:
+        problem = f"Text must be {encoding.upper()}; this file is UTF-16."
+        remedy = _AS_UTF_16
+    return Fault("encoding", "fatal", str(path), line, problem, remedy)
 
 
 def _make_fatal_fault(kind: str, path: Path, line: int, problem: str) -> Fault:
     remedies = {
         "compression": "Download or compress the file again.",
         "empty-file": "Remove the file from the recipe, or add text to it.",
-        "encoding": f"Convert it: iconv -f UTF-16 -t UTF-8 '{path}'.",
     }
     return Fault(kind, "fatal", str(path), line, problem, remedies[kind])
 

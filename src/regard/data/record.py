@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+LABEL = "label"
+"""Role of the field that is a label or a score; all other roles are texts."""
+
 Severity = Literal["note", "bad", "fatal"]
 """``note``: information; ``bad``: the line cannot be used; ``fatal``: nor can the file."""
 
@@ -49,6 +52,9 @@ class Request(NamedTuple):
     """Joins the labels of a format that lists them, such as JSON."""
     group: str = ""
     """Name or number of the group column; empty: none is read."""
+    encoding: str = "utf-8"
+    roles: tuple[str, ...] = ()
+    """What the fields are, such as text and label; columns without names are chosen by them."""
 
 
 Reader = Callable[[Sequence[Path], Request], Iterator[Found]]
@@ -64,13 +70,21 @@ def make_blank_note(file: Path, line: int) -> Fault:
     return Fault("blank", "note", str(file), line, "The line is blank.", "It is skipped.")
 
 
-def make_record(fields: tuple[str, ...], file: Path, line: int, *, group: str = "") -> Found:
+def make_record(
+    fields: tuple[str, ...],
+    file: Path,
+    line: int,
+    *,
+    group: str = "",
+    roles: tuple[str, ...] = (),
+) -> Found:
     """Make a record, or a fault if a field is empty or not valid text."""
     for number, field in enumerate(fields, start=1):
         if not field.strip():
-            return make_fault(
-                "empty-field", file, line, f"Field {number} of {len(fields)} is empty."
-            )
+            role = roles[number - 1] if roles else ""
+            what = f"The {role}" if role else f"Field {number} of {len(fields)}"
+            kind = "empty-label" if role == LABEL else "empty-field"
+            return make_fault(kind, file, line, f"{what} is empty.")
         if "\0" in field:
             return make_fault("nul", file, line, f"Field {number} contains a NUL character.")
         if _has_surrogate(field):

@@ -5,18 +5,20 @@
 Files are streamed: memory does not grow with the corpus.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from regard.data.compression import plain_name
-from regard.data.formats.fasttext import LABEL, read_fasttext
+from regard.data.formats.columns import Choice
+from regard.data.formats.fasttext import PREFIX, read_fasttext
 from regard.data.formats.folders import read_folders
-from regard.data.formats.jsonl import read_jsonl
+from regard.data.formats.jsonl import read_jsonl, sample_objects
 from regard.data.formats.parallel import read_parallel
 from regard.data.formats.po import read_po
-from regard.data.formats.table import read_csv, read_tsv
+from regard.data.formats.table import read_csv, read_tsv, sample_csv, sample_tsv
 from regard.data.formats.text import read_documents, read_lines, read_whole
 from regard.data.formats.tmx import read_tmx
 from regard.data.lines import TextLine, iterate_lines
@@ -46,6 +48,11 @@ _READERS: dict[str, Reader] = {
     "folders": read_folders,
     "po": read_po,
     "tmx": read_tmx,
+}
+_SAMPLERS: dict[str, Callable[[Path, Request], Choice | Fault]] = {
+    "tsv": sample_tsv,
+    "csv": sample_csv,
+    "jsonl": sample_objects,
 }
 _ENDINGS = {
     ".tsv": "tsv",
@@ -77,7 +84,7 @@ def read(
 
 
 class RecordReader(Iterator[Record]):
-    """Iterates over records; ``skipped`` counts the bad lines skipped so far.
+    """Iterates over records; ``skipped_kinds`` counts the bad lines skipped so far by kind.
 
     Args:
         found: Records and faults, from :func:`scan`.
@@ -88,7 +95,7 @@ class RecordReader(Iterator[Record]):
     def __init__(self, found: Iterator[Found], *, skip: bool) -> None:
         self._found = found
         self._skip = skip
-        self.skipped = 0
+        self.skipped_kinds: Counter[str] = Counter()
 
     def __next__(self) -> Record:
         for found in self._found:
@@ -96,8 +103,14 @@ class RecordReader(Iterator[Record]):
                 return found
             if found.severity == "fatal" or (found.severity == "bad" and not self._skip):
                 raise _make_error(found)
-            self.skipped += found.severity == "bad"
+            if found.severity == "bad":
+                self.skipped_kinds[found.kind] += 1
         raise StopIteration
+
+    @property
+    def skipped(self) -> int:
+        """How many bad lines were skipped so far."""
+        return self.skipped_kinds.total()
 
 
 def scan(
@@ -107,17 +120,34 @@ def scan(
     if not files:
         raise UsageError("There are no files to read.", "Name at least one file in [data].")
     names = [str(file) for file in files]
-    if format == "world" or any(name.startswith(WORLD) for name in names):
-        _check_group("world", request)
+    chosen = find_format(names, request, format)
+    _check_group(chosen, request)
+    if chosen == "world":
         return _open_worlds(names, split)
-    paths = [Path(name).expanduser() for name in names]
+    _check_sides(chosen, names, request)
+    return _READERS[chosen]([Path(name).expanduser() for name in names], request)
+
+
+def find_format(files: Sequence[str], request: Request, format: str = "auto") -> str:
+    """Return the format of files: as given, else by their names and what the task needs."""
+    if format == "world" or any(name.startswith(WORLD) for name in files):
+        return "world"
+    paths = [Path(name).expanduser() for name in files]
     chosen = _detect_format(paths, request) if format == "auto" else format
     if chosen not in _READERS:
         known = ", ".join([*_READERS, "world"])
         raise UsageError(f"There is no format {chosen!r}.", f"Choose among {known}.")
-    _check_sides(chosen, names, request)
-    _check_group(chosen, request)
-    return _READERS[chosen](paths, request)
+    return chosen
+
+
+def find_columns(file: str, request: Request, format: str) -> Choice | None:
+    """Choose the columns of a table; None if the format has none."""
+    if format not in COLUMNS:
+        return None
+    found = _SAMPLERS[format](Path(file).expanduser(), request)
+    if isinstance(found, Fault):
+        raise _make_error(found)
+    return found
 
 
 def _open_worlds(names: list[str], split: str) -> Iterator[Found]:
@@ -143,7 +173,7 @@ def _detect_format(paths: list[Path], request: Request) -> str:
         return "text"
     if not _are_sides(paths):
         first = _read_first_line(paths[0])
-        if first.startswith(LABEL):
+        if first.startswith(PREFIX):
             return "fasttext"
         if request.expected and first.count("\t") + 1 >= request.expected:
             return "tsv"

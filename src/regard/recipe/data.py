@@ -38,9 +38,11 @@ class DataSettings(Settings):
         "world",
     ] = "auto"
     """File format; ``auto`` infers it from the file names."""
+    encoding: Literal["utf-8", "latin-1", "cp1252", "utf-16"] = "utf-8"
+    """Encoding of text files; ``cp1252`` is that of Windows in western Europe."""
     fields: tuple[str, ...] = ()
-    """Names or numbers (from 0) of the columns, in the order of the task; empty: usual column
-    names."""
+    """Names or numbers (from 0) of the columns, in the order of the task; empty: usual names, else
+    what the columns hold."""
     languages: tuple[str, ...] = ()
     """Source and target language, for the model card and for TMX files."""
     holdout: Annotated[float, Field(gt=0.0, lt=0.5)] = 0.05
@@ -64,7 +66,7 @@ class DataSettings(Settings):
     """Language modelling: whether attention is masked across the boundaries of documents packed
     into one window."""
     on_bad_line: Literal["stop", "skip"] = "stop"
-    """Whether a line that cannot be parsed is an error, or is skipped and counted."""
+    """Whether a line that cannot be used is an error, or is skipped and counted."""
 
     @field_validator("fields", mode="before")
     @classmethod

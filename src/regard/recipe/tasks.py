@@ -40,6 +40,10 @@ POOLED = (*LABELLERS, "document-pretraining", "retrieval")
 """Tasks whose model pools a text to one state."""
 
 
+READERS_OF_TEXT = (*TOKEN_HEADS, *LABELLERS, *OF_DOCUMENTS)
+"""Tasks whose files may have any encoding."""
+
+
 class Effect(NamedTuple):
     """Settings that have an effect on some tasks only, or with some other setting only."""
 
@@ -54,6 +58,7 @@ class Effect(NamedTuple):
 
 
 EFFECTS = (
+    Effect(("data.encoding",), READERS_OF_TEXT),
     Effect(("data.apart",), ("language-modelling",)),
     Effect(("data.labelled",), ("document-vectors",)),
     Effect(("data.labels",), (*CLASSIFIERS, "document-vectors")),

@@ -29,8 +29,8 @@ def model_card(recipe: Recipe, metrics: dict[str, Any], *, baseline: str) -> str
 # A {recipe.task} model
 
 {training["parameters"]:,} parameters, trained by regard on {training["examples"]:,} examples
-({training["overlong"]:,} left out as too long) in {training["steps"]:,} steps and
-{format_duration(training["seconds"])} on {_device(training)}.
+({training["overlong"]:,} left out as too long{_skipped(training)}) in {training["steps"]:,} steps
+and {format_duration(training["seconds"])} on {_device(training)}.
 {describe_start(training["began"]) if "began" in training else ""}
 
 ## Scores
@@ -64,6 +64,17 @@ A model this small knows only the kind of text it was trained on; try it on your
 on it.
 """
     return "\n".join(front) + "\n" + body
+
+
+def _skipped(training: Mapping[str, Any]) -> str:
+    """Say how many bad lines were skipped, if any."""
+    count = count_skipped(training)
+    return f", {count:,} bad lines skipped" if count else ""
+
+
+def count_skipped(training: Mapping[str, Any]) -> int:
+    """Return how many bad lines a run skipped in all splits; runs of old versions did not count."""
+    return sum(sum(kinds.values()) for kinds in training.get("skipped", {}).values())
 
 
 def _device(training: Mapping[str, Any]) -> str:

@@ -28,6 +28,7 @@ from regard.explain.documents import (
 )
 from regard.explain.trace import Trace, trace
 from regard.files import write_whole
+from regard.report.card import count_skipped
 from regard.report.costs import run_facts
 from regard.report.sample_captions import novelty_facts
 from regard.report.searches import searches_of
@@ -72,6 +73,11 @@ def report_data(run: Run) -> ReportData:
         data=[
             ("examples", f"{training['examples']:,}"),
             ("left out as too long", f"{training['overlong']:,}"),
+            *(
+                [("bad lines skipped", f"{skipped:,}")]
+                if (skipped := count_skipped(training))
+                else []
+            ),
             ("fingerprint", training["data"]),
             *novelty_facts(run.evaluation.get("details", {})),
         ],

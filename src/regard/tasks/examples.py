@@ -2,12 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 
+from regard.data.check import Report
+from regard.data.source import WORLD
 from regard.data.split import is_held_out, split_at_end
 from regard.errors import UsageError
 from regard.recipe.recipe import Recipe
 from regard.tasks.kinds import task_class
 from regard.tasks.task import Examples, Texts
+
+SPLITS = ("train", "valid", "test")
 
 
 def examples(recipe: Recipe, split: str) -> Examples:
@@ -37,6 +42,52 @@ def examples(recipe: Recipe, split: str) -> Examples:
         for record in task.read_records(recipe, files["train"], "train")
         if is_held_out(record.fields, share=share, seed=seed, group=record.group) == wanted
     )
+
+
+def check_examples(recipe: Recipe) -> Report:
+    """Check the data of every split, as training would read it."""
+    report = task_class(recipe).check(recipe)
+    report.skip = recipe.data.on_bad_line == "skip"
+    return report
+
+
+def require_files(recipe: Recipe) -> None:
+    """Refuse a recipe whose files are not there; name all of them, and how to name others."""
+    splits = {split: getattr(recipe.data, split) for split in SPLITS}
+    missing = {
+        split: [file for file in files if not file.startswith(WORLD) and not _exists(file)]
+        for split, files in splits.items()
+    }
+    if not any(missing.values()):
+        return
+    named = "; ".join(f"data.{split}: {', '.join(each)}" for split, each in missing.items() if each)
+    sides = ", ".join('"FILE"' for _ in splits["train"][:2])
+    yours = {"train": f"[{sides}]"}
+    sets = [f"--set 'data.{split}={yours.get(split, '[]')}'" for split in SPLITS if missing[split]]
+    sets += ["--set 'data.fields=[]'"] if recipe.data.fields else []
+    raise UsageError(
+        f"There is no such file, and the recipe needs it: {named}.",
+        f"Put the files there, or name your own: {' '.join(sets)}. What the recipe reads stands at "
+        "the top of it; paths are relative to the recipe's own folder, for a shipped recipe to "
+        "the current one.",
+    )
+
+
+def _exists(file: str) -> bool:
+    return Path(file).expanduser().exists()
+
+
+def count_skipped(recipe: Recipe) -> dict[str, dict[str, int]]:
+    """Count the bad lines that are skipped, by split and kind; only if the recipe skips any."""
+    found: dict[str, dict[str, int]] = {}
+    for split in SPLITS if recipe.data.on_bad_line == "skip" else ():
+        if files := getattr(recipe.data, split):
+            reader = task_class(recipe).read_records(recipe, files, split)
+            for _ in reader:
+                pass
+            if reader.skipped:
+                found[split] = dict(reader.skipped_kinds)
+    return found
 
 
 def first(source: Examples, most: int) -> list[Texts]:

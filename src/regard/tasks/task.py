@@ -4,8 +4,10 @@ A task defines the fields of an example, how texts are encoded, the loss of a ba
 predicts and how predictions are scored. Training and inference depend on nothing else.
 """
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -15,15 +17,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.data.batch import Batch, pad
-from regard.data.check import Report
-from regard.data.record import Found, Record, Request
+from regard.data.check import LabelChecks, Report
+from regard.data.check import check as check_data
+from regard.data.record import Fault, Found, Request
 from regard.data.source import RecordReader, scan
 from regard.data.split import describe_missing_group
 from regard.data.store import Store
 from regard.data.stream import AnyStream, Stream
 from regard.device import device_of
-from regard.errors import DataError, UsageError
+from regard.errors import UsageError
 from regard.ledger.load import Load
+from regard.recipe.data import DataSettings
 from regard.recipe.recipe import Recipe
 from regard.tasks.cost import Cost
 from regard.tasks.foreign import Adoption, ForeignEncoder
@@ -106,6 +110,10 @@ class Task(Cost, ABC, Generic[ModelT]):
     """How many fields an example has."""
     texts: int
     """How many of them, from the first on, are texts that the tokenizer is trained on."""
+    roles: ClassVar[tuple[str, ...]] = ("text",)
+    """What the fields are; columns are chosen and named by it."""
+    reads_columns: ClassVar[bool] = True
+    """Whether the columns of tables are chosen by ``roles``; else the task has its own."""
     metric: str
     """The metric that selects the best checkpoint."""
     baseline: str
@@ -126,9 +134,9 @@ class Task(Cost, ABC, Generic[ModelT]):
         return recipe
 
     @classmethod
-    def survey(cls, files: Sequence[str]) -> DataSurvey:
+    def survey(cls, data: DataSettings) -> DataSurvey:
         """Count the examples and words in files that no recipe describes yet."""
-        return survey(files, expected=cls.fields)
+        return survey(data, cls.request(data))
 
     @classmethod
     def complete_without_data(cls, recipe: Recipe) -> Recipe:
@@ -141,27 +149,43 @@ class Task(Cost, ABC, Generic[ModelT]):
         return ()
 
     @classmethod
+    def request(cls, data: DataSettings) -> Request:
+        """Return what to read from files: the columns of an example's fields."""
+        return Request(
+            cls.fields,
+            data.fields,
+            data.languages,
+            data.label_separator,
+            data.group,
+            data.encoding,
+            cls.roles,
+        )
+
+    @classmethod
     def records(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Found]:
         """Read the records and faults of files, with as many fields as an example has."""
         data = recipe.data
-        group = data.group if split == "train" else ""
-        request = Request(cls.fields, data.fields, data.languages, data.label_separator, group)
+        request = cls.request(data)
+        if split != "train":
+            request = request._replace(group="")
         return scan(files, request, format=data.format, split=split)
 
     @classmethod
-    def read_records(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Record]:
-        """Read records; for one that the task cannot use, raise an error with file and line."""
-        data = recipe.data
-        found = cls.records(recipe, files, split)
-        needs_group = data.group and split == "train" and not data.valid
-        for record in RecordReader(found, skip=data.on_bad_line == "skip"):
-            refusal = cls.refusal(recipe, record.fields)
-            if needs_group and not record.group:
+    def read_records(cls, recipe: Recipe, files: Sequence[str], split: str) -> RecordReader:
+        """Read records; one that the task cannot use is a bad line, as one that is not parsed."""
+
+        def check(found: Found) -> Found:
+            if isinstance(found, Fault):
+                return found
+            refusal = cls.refusal(recipe, found.fields)
+            if needs_group and not found.group:
                 refusal = describe_missing_group(data.group)
-            if refusal:
-                problem, remedy = refusal
-                raise DataError(f"{record.file}:{record.line}: {problem}", remedy)
-            yield record
+            return Fault("refused", "bad", found.file, found.line, *refusal) if refusal else found
+
+        data = recipe.data
+        needs_group = data.group and split == "train" and not data.valid
+        found = map(check, cls.records(recipe, files, split))
+        return RecordReader(found, skip=data.on_bad_line == "skip")
 
     @classmethod
     def read_examples(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Texts]:
@@ -170,9 +194,19 @@ class Task(Cost, ABC, Generic[ModelT]):
             yield record.fields
 
     @classmethod
-    def check(cls, recipe: Recipe) -> Report | None:
-        """Check data in a layout that only this task reads; None if the general check applies."""
-        return None
+    def check(cls, recipe: Recipe) -> Report:
+        """Check the data of every split."""
+        data = recipe.data
+        long = data.format == "whole" or cls.long_texts
+        return check_data(
+            {"train": data.train, "valid": data.valid, "test": data.test},
+            format=data.format,
+            request=cls.request(data),
+            labelled=LabelChecks(data.scores, partial(cls.refusal, recipe))
+            if cls.fields > cls.texts
+            else False,
+            **({"longest_characters": sys.maxsize} if long else {}),
+        )
 
     @classmethod
     def refusal(cls, recipe: Recipe, fields: Texts) -> tuple[str, str] | None:

@@ -20,6 +20,7 @@ class Translation(TextToText):
     """
 
     fields = texts = 2
+    roles = ("source", "target")
     metric = "bleu"
     baseline = "copying the source"
     corpus_metric = True

@@ -50,6 +50,7 @@ def finish(
         "parameters": sum(parameter.numel() for parameter in state.model.parameters()),
         "examples": len(prepared.store),
         "overlong": prepared.store.counts.overlong,
+        "skipped": prepared.skipped,
         "data": prepared.store.fingerprint,
         "threads": torch.get_num_threads(),
         "device": str(device_of(state.model)),

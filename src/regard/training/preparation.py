@@ -8,7 +8,7 @@ from regard.data.stream import AnyStream
 from regard.errors import DataError
 from regard.files import cache_folder
 from regard.recipe.recipe import Recipe
-from regard.tasks.examples import examples, first
+from regard.tasks.examples import count_skipped, examples, first, require_files
 from regard.tasks.kinds import make_task, make_tokenizer, task_class
 from regard.tasks.task import Examples, Task, Texts
 from regard.training.start import Source
@@ -25,12 +25,15 @@ class Prepared(NamedTuple):
     stream: AnyStream
     source: Examples
     valid: list[Texts]
+    skipped: dict[str, dict[str, int]] = {}  # noqa: RUF012 - never written to
+    """Bad lines by split and kind, if the recipe skips them."""
 
 
 def prepare(recipe: Recipe, watcher: Watcher, start: Source | None = None) -> Prepared:
     """Read the data, train the tokenizer or take the source run's, store the ids."""
     recipe = start.complete(recipe) if start else recipe
     watcher.say("reading the data" if start else "reading the data and training the tokenizer")
+    require_files(recipe)
     recipe = task_class(recipe).complete(recipe, examples(recipe, "train"))
     source, valid = examples(recipe, "train"), examples(recipe, "valid")
     _check_evaluation_data(recipe)
@@ -45,7 +48,11 @@ def prepare(recipe: Recipe, watcher: Watcher, start: Source | None = None) -> Pr
     )
     left = f"; {store.counts.overlong:,} were too long" if store.counts.overlong else ""
     watcher.say(f"{len(store):,} examples{left}; {tokenizer.size:,} tokens in the vocabulary")
-    return Prepared(task, store, task.stream(store), source, first(valid, MAX_VALID))
+    skipped = count_skipped(recipe)
+    for split, kinds in skipped.items():
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+        watcher.say(f"{sum(kinds.values()):,} bad lines of {split} skipped ({counts})")
+    return Prepared(task, store, task.stream(store), source, first(valid, MAX_VALID), skipped)
 
 
 def _check_evaluation_data(recipe: Recipe) -> None:

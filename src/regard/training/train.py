@@ -79,7 +79,7 @@ def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> N
         if resume:
             journal.write("resumed", step=-1)  # discards every earlier event
         where = {"machine": platform.machine(), "device": str(device_of(state.model))}
-        journal.write("start", step=0, **made_of, **where)
+        journal.write("start", step=0, skipped=prepared.skipped, **made_of, **where)
     carried = began.names if began else ()
     stepper = Stepper(recipe, prepared.task, prepared.store, prepared.stream, steps, carried)
     Loop(

@@ -7,7 +7,7 @@ from regard.data.lines import read_document
 from regard.data.record import Fault, Found, Request, make_record
 
 
-def read_folders(files: Sequence[Path], _request: Request) -> Iterator[Found]:
+def read_folders(files: Sequence[Path], request: Request) -> Iterator[Found]:
     """Read (text, label), class by class, file by file, in the order of their names."""
     for folder in files:
         classes = _list_visible(folder, folders=True)
@@ -15,7 +15,7 @@ def read_folders(files: Sequence[Path], _request: Request) -> Iterator[Found]:
             yield _make_fatal_fault(folder)
         for named in classes:
             for path in _list_visible(named, folders=False):
-                text = read_document(path)
+                text = read_document(path, request.encoding)
                 if isinstance(text, Fault):
                     # One bad file among many may be skipped, as a bad line may.
                     yield text._replace(severity="bad")

@@ -1,33 +1,87 @@
-"""JSON lines: one object per line; ``a.b`` names a field of a nested object."""
+"""JSON lines: one object per line; ``a.b`` names a field of a nested object.
+
+Fields that are not named are chosen as the columns of a table are.
+"""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from regard.data.formats.column_names import find_usual_names
+from regard.data.formats.columns import Choice, choose_by_content, describe_columns, take_sample
+from regard.data.formats.table import make_columns_fault
 from regard.data.lines import TextLine, iterate_lines
 from regard.data.record import Fault, Found, Request, make_blank_note, make_fault, make_record
+
+
+class Entry(NamedTuple):
+    """An object and its line."""
+
+    number: int
+    value: Mapping[str, Any]
+
+
+Entries = Iterator[Entry | Fault]
 
 
 def read_jsonl(files: Sequence[Path], request: Request) -> Iterator[Found]:
     """Read one object per line; numbers become text, so that labels may be numbers."""
     for path in files:
-        wanted = request
-        for line in iterate_lines(path):
-            if isinstance(line, Fault):
-                yield line
-            elif not line.text.strip():
-                yield make_blank_note(path, line.number)
-            else:
-                value = parse_object(path, line)
-                if isinstance(value, dict) and not wanted.fields:
-                    wanted = request._replace(fields=find_usual_names(_list_paths(value), request))
-                found = (
-                    value if isinstance(value, Fault) else _make_record(path, line, value, wanted)
-                )
-                yield found
-                if isinstance(found, Fault) and found.severity == "fatal":
-                    return
+        yield from read_records(path, read_entries(path, request), request)
+
+
+def read_entries(path: Path, request: Request) -> Entries:
+    """Read the objects of a file."""
+    for line in iterate_lines(path, request.encoding):
+        if isinstance(line, Fault):
+            yield line
+        elif not line.text.strip():
+            yield make_blank_note(path, line.number)
+        else:
+            value = parse_object(path, line)
+            yield value if isinstance(value, Fault) else Entry(line.number, value)
+
+
+def read_records(path: Path, entries: Entries, request: Request) -> Iterator[Found]:
+    """Read the fields that are asked for, or else chosen by the first objects."""
+    first = take_sample(entries, request)
+    wanted = request
+    sample = [entry for entry in first if isinstance(entry, Entry)]
+    for entry in chain(first, entries):
+        if isinstance(entry, Entry) and not wanted.fields:
+            choice = choose_fields([one.value for one in sample], request)
+            if choice.doubt or choice.guessed:
+                yield make_columns_fault(path, entry.number, choice, request)
+                return
+            wanted = request._replace(fields=choice.fields)
+        yield entry if isinstance(entry, Fault) else _make_record(path, entry, wanted)
+
+
+def sample_objects(path: Path, request: Request) -> Choice | Fault:
+    """Choose fields by the first objects of a file."""
+    first = take_sample(read_entries(path, request), request)
+    values = [entry.value for entry in first if isinstance(entry, Entry)]
+    if not values:
+        faults = (entry for entry in first if isinstance(entry, Fault))
+        return next(faults, make_fault("blank", path, 0, "The file has no objects."))
+    choice = choose_fields(values, request)
+    return make_columns_fault(path, 1, choice, request) if choice.doubt else choice
+
+
+def choose_fields(values: Sequence[Mapping[str, Any]], request: Request) -> Choice:
+    """Choose fields by their names, else by what the objects hold in them."""
+    names = list(dict.fromkeys(chain.from_iterable(map(list_paths, values))))
+    rows = [
+        [get_text(value, name, request.label_separator) or "" for name in names] for value in values
+    ]
+    columns = describe_columns(names, rows)
+    if usual := find_usual_names(names, request):
+        return Choice([names.index(name) for name in usual], columns, True)
+    if not request.roles:
+        return Choice([], columns, True, f"no usual names among {', '.join(names)}.")
+    return choose_by_content(columns, request, header=True)
 
 
 def parse_object(path: Path, line: TextLine) -> dict[str, object] | Fault:
@@ -50,26 +104,35 @@ def parse_object(path: Path, line: TextLine) -> dict[str, object] | Fault:
     return value
 
 
-def _make_record(path: Path, line: TextLine, value: dict[str, object], wanted: Request) -> Found:
-    if not wanted.fields:
-        has = ", ".join(map(str, value)) or "nothing"
-        problem = f"No usual field names among: {has}."
-        remedy = "Name the fields to read, in the task's order, in data.fields."
-        return Fault("missing-field", "fatal", str(path), line.number, problem, remedy)
+def list_paths(value: Mapping[str, Any]) -> Iterable[str]:
+    """Return the names of an object's fields, nested ones last."""
+    inner = (
+        f"{name}.{key}" for name, part in value.items() if isinstance(part, dict) for key in part
+    )
+    return [*value, *inner]
+
+
+def get_text(value: Mapping[str, Any], name: str, separator: str) -> str | None:
+    """Return a field as text; None if there is none, or it is no text."""
+    return _to_text(_get_value(value, name), separator)
+
+
+def _make_record(path: Path, entry: Entry, wanted: Request) -> Found:
     fields = []
     for name in wanted.fields:
-        field = _get_value(value, name)
+        field = _get_value(entry.value, name)
         if field is None:
-            return make_fault("missing-field", path, line.number, f"There is no field {name!r}.")
+            problem = f"There is no field {name!r}; the object has {', '.join(entry.value)}."
+            return make_fault("missing-field", path, entry.number, problem)
         text = _to_text(field, wanted.label_separator)
         if text is None:
             what = type(field).__name__
             return make_fault(
-                "json", path, line.number, f"The field {name!r} is a {what}, not a text."
+                "json", path, entry.number, f"The field {name!r} is a {what}, not a text."
             )
         fields.append(text)
-    group = _to_text(_get_value(value, wanted.group), "") if wanted.group else None
-    return make_record(tuple(fields), path, line.number, group=group or "")
+    group = get_text(entry.value, wanted.group, "") if wanted.group else None
+    return make_record(tuple(fields), path, entry.number, group=group or "", roles=wanted.roles)
 
 
 def _to_text(field: object, separator: str) -> str | None:
@@ -82,14 +145,7 @@ def _to_text(field: object, separator: str) -> str | None:
     return str(field) if isinstance(field, str | int | float) else None
 
 
-def _list_paths(value: dict[str, object]) -> set[str]:
-    inner = {
-        f"{name}.{key}" for name, part in value.items() if isinstance(part, dict) for key in part
-    }
-    return {*value, *inner}
-
-
-def _get_value(value: dict[str, object], name: str) -> object:
+def _get_value(value: Mapping[str, Any], name: str) -> object:
     if name in value:
         return value[name]
     found: object = value

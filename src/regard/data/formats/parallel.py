@@ -14,11 +14,11 @@ def read_parallel(files: Sequence[Path], request: Request) -> Iterator[Found]:
     """Read line by line; several corpora are listed in turn (a.de a.en b.de b.en)."""
     sides = request.expected or len(files)
     for start in range(0, len(files), sides):
-        yield from _read_group(files[start : start + sides])
+        yield from _read_group(files[start : start + sides], request.encoding)
 
 
-def _read_group(paths: Sequence[Path]) -> Iterator[Found]:
-    readers = [iterate_lines(path) for path in paths]
+def _read_group(paths: Sequence[Path], encoding: str) -> Iterator[Found]:
+    readers = [iterate_lines(path, encoding) for path in paths]
     for number, row in enumerate(zip_longest(*readers), start=1):
         faults = [line for line in row if isinstance(line, Fault)]
         yield from faults

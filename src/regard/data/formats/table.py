@@ -1,118 +1,139 @@
 """Tables: tab-separated (no quoting) and comma-separated (quoted as RFC 4180 has it).
 
-If columns are named, the first row is a header. If none are given, a first row with usual names is
-a header; otherwise the first columns are read.
+Columns that are named stand in the first row. If none are given, they are chosen by usual names,
+else by what they hold (:mod:`regard.data.formats.columns`); what is not clear is refused.
 """
 
 import csv
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.data.formats.column_names import find_usual_names
+from regard.data.formats.columns import (
+    Choice,
+    choose_columns,
+    describe_columns,
+    is_header,
+    take_sample,
+)
+from regard.data.formats.dialect import detect_delimiter, read_hint
 from regard.data.lines import TextLine, iterate_lines
 from regard.data.record import Fault, Found, Request, make_blank_note, make_fault, make_record
 
 _LARGEST_CELL = 1 << 24
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
+    """A row and the number of its first line."""
+
     number: int
     cells: list[str]
 
+    @property
+    def blank(self) -> bool:
+        """Whether no cell holds anything."""
+        return not any(map(str.strip, self.cells))
 
-_Rows = Iterator[_Row | Fault]
+
+Rows = Iterator[Row | Fault]
+
+
+class Layout(NamedTuple):
+    """Where a table has what a task reads."""
+
+    choice: Choice
+    width: int
+    group: int
+    """Index of the group column; past the end of the row if there is none."""
+    numbered: bool
+    """With numbered columns, rows may have more columns at their end."""
+    roles: tuple[str, ...]
+
+    def describe_fault(self, cells: Sequence[str]) -> str:
+        """Say why a row does not fit; nothing if it does."""
+        if len(cells) == self.width or (
+            self.numbered and max(self.choice.chosen, default=0) < len(cells)
+        ):
+            return ""
+        return f"The row has {len(cells)} columns; the first row has {self.width}."
 
 
 def read_tsv(files: Sequence[Path], request: Request) -> Iterator[Found]:
     """Read tab-separated lines."""
     for path in files:
-        yield from _read_records(path, _read_tsv_rows(path), request)
+        yield from _read_records(path, read_tsv_rows(path, request), request)
 
 
 def read_csv(files: Sequence[Path], request: Request) -> Iterator[Found]:
-    """Read comma-separated rows; semicolons and tabs are detected."""
-    csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
+    """Read comma-separated rows; semicolons, tabs and bars are detected."""
     for path in files:
-        yield from _read_records(path, _read_csv_rows(path, request), request)
+        rows = read_csv_rows(path, request, detect_delimiter(path, request))
+        yield from _read_records(path, rows, request)
 
 
-def _read_records(path: Path, rows: _Rows, request: Request) -> Iterator[Found]:
-    columns: list[int] = []
-    width = group = 0
-    # With numbered columns, rows may have more columns at their end.
-    numbered = bool(request.fields) and all(name.isdecimal() for name in request.fields)
-    for row in rows:
-        if isinstance(row, Fault):
-            yield row
-        elif not any(cell.strip() for cell in row.cells):
-            yield make_blank_note(path, row.number)
-        elif not width:
-            width = len(row.cells)
-            chosen = _choose_columns(path, row, request)
-            if isinstance(chosen, Fault):
-                yield chosen
-                return
-            columns, header = chosen
-            group = _find_group_column(row, request.group, header=header)
-            if not header:
-                yield _make_record(path, row, columns, group)
-        elif len(row.cells) != width and not (numbered and max(columns) < len(row.cells)):
-            problem = f"The row has {len(row.cells)} columns; the first row has {width}."
-            yield make_fault("columns", path, row.number, problem)
-        else:
-            yield _make_record(path, row, columns, group)
+def lay_out(
+    path: Path, rows: Sequence[Row], request: Request, *, guess: bool = False
+) -> Layout | Fault:
+    """Find the columns to read by the first rows of a table, none of them blank."""
+    cells = [row.cells for row in rows]
+    choice = _find_named(cells, request) if request.fields else choose_columns(cells, request)
+    if choice.doubt or (choice.guessed and not guess):
+        return make_columns_fault(path, rows[0].number, choice, request)
+    names = [column.name for column in choice.columns] if choice.header else []
+    width, group = len(cells[0]), request.group
+    at = int(group) if group.isdecimal() else width
+    numbered = bool(request.fields) and _are_numbers(request.fields)
+    at = names.index(group) if group in names else at
+    return Layout(choice, width, at, numbered, request.roles)
 
 
-def _make_record(path: Path, row: _Row, columns: list[int], group: int) -> Found:
-    grouped = row.cells[group] if group < len(row.cells) else ""
-    return make_record(tuple(row.cells[at] for at in columns), path, row.number, group=grouped)
+def make_columns_fault(path: Path, line: int, choice: Choice, request: Request) -> Fault:
+    """Make the fault of a file whose columns are not clear, with all of them."""
+    wanted = " and ".join(request.roles) or f"{request.expected} fields"
+    doubt = choice.doubt or "their names are not usual ones."
+    problem = doubt if request.fields else f"Which columns are {wanted} is not clear: {doubt}"
+    problem += f" The columns are {', '.join(map(str, choice.columns))}."
+    remedy = "Name the columns in this order with --fields or data.fields, or number them from 0."
+    if choice.guessed:
+        names = ", ".join(f'"{name}"' for name in choice.fields)
+        remedy = (
+            f"If it is right, set data.fields = [{names}]; otherwise name others in this order."
+        )
+    return Fault("columns", "fatal", str(path), line, problem, remedy)
 
 
-def _find_group_column(first: _Row, name: str, *, header: bool) -> int:
-    """Return the index of the group column; past the end of the row if there is none."""
-    names = [cell.strip() for cell in first.cells] if header else []
-    if name in names:
-        return names.index(name)
-    return int(name) if name.isdecimal() else len(first.cells)
+def sample_tsv(path: Path, request: Request) -> Choice | Fault:
+    """Choose columns by the first lines of a tab-separated file."""
+    return _choose(path, read_tsv_rows(path, request), request)
 
 
-def _choose_columns(path: Path, first: _Row, request: Request) -> tuple[list[int], bool] | Fault:
-    """Choose the columns to read; return also whether the first row is a header."""
-    width, wanted = len(first.cells), request.fields
-    if all(name.isdecimal() for name in wanted):
-        names = [cell.strip().lower() for cell in first.cells]
-        if not wanted and (usual := find_usual_names(names, request)):
-            return [names.index(name) for name in usual], True
-        columns = [int(name) for name in wanted] or list(range(request.expected or width))
-        if max(columns) < width:
-            return columns, False
-        needed = f"Column {max(columns)} (from 0) is needed; the row has {width} columns."
-        return _make_fatal_fault("columns", path, first.number, needed)
-    header = [cell.strip() for cell in first.cells]
-    if missing := [name for name in wanted if name not in header]:
-        has = ", ".join(header)
-        problem = f"No column {missing[0]!r} among {has}."
-        return _make_fatal_fault("missing-field", path, first.number, problem)
-    return [header.index(name) for name in wanted], True
+def sample_csv(path: Path, request: Request) -> Choice | Fault:
+    """Choose columns by the first rows of a comma-separated file."""
+    rows = read_csv_rows(path, request, detect_delimiter(path, request))
+    return _choose(path, rows, request)
 
 
-def _make_fatal_fault(kind: str, path: Path, line: int, problem: str) -> Fault:
-    remedy = "Name the columns in data.fields, or number them from 0."
-    return Fault(kind, "fatal", str(path), line, problem, remedy)
+def _choose(path: Path, rows: Rows, request: Request) -> Choice | Fault:
+    first = take_sample(rows, request)
+    sample = [row for row in first if isinstance(row, Row) and not row.blank]
+    if not sample:
+        faults = (row for row in first if isinstance(row, Fault))
+        return next(faults, make_fault("blank", path, 0, "The file has no rows."))
+    layout = lay_out(path, sample, request, guess=True)
+    return layout if isinstance(layout, Fault) else layout.choice
 
 
-def _read_tsv_rows(path: Path) -> _Rows:
-    for line in iterate_lines(path):
-        yield line if isinstance(line, Fault) else _Row(line.number, line.text.split("\t"))
+def read_tsv_rows(path: Path, request: Request) -> Rows:
+    """Read tab-separated lines as rows."""
+    for line in iterate_lines(path, request.encoding):
+        yield line if isinstance(line, Fault) else Row(line.number, line.text.split("\t"))
 
 
-def _read_csv_rows(path: Path, request: Request) -> _Rows:
-    source = _CsvLines(path)
-    delimiter = _detect_delimiter(source, request)
-    if delimiter == "\t":
-        yield from _read_tsv_rows(path)
-        return
+def read_csv_rows(path: Path, request: Request, delimiter: str) -> Rows:
+    """Read rows whose cells may be quoted."""
+    csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
+    source = _CsvLines(path, request.encoding)
     reader = csv.reader(source, delimiter=delimiter, strict=True)
     while True:
         start = source.number + 1
@@ -127,7 +148,56 @@ def _read_csv_rows(path: Path, request: Request) -> _Rows:
         if cells is None:
             return
         if not faults:
-            yield _Row(start, cells)
+            yield Row(start, cells)
+
+
+def _read_records(path: Path, rows: Rows, request: Request) -> Iterator[Found]:
+    first = take_sample(rows, request)
+    sample = [row for row in first if isinstance(row, Row) and not row.blank]
+    layout = lay_out(path, sample, request) if sample else None
+    begun = False
+    for row in chain(first, rows):
+        if isinstance(row, Fault):
+            yield row
+        elif row.blank:
+            yield make_blank_note(path, row.number)
+        elif not isinstance(layout, Layout):
+            yield from [layout] if layout else []
+            return
+        elif layout.choice.header and not begun:
+            begun = True
+        elif problem := layout.describe_fault(row.cells):
+            yield make_fault("columns", path, row.number, problem)
+        else:
+            begun = True
+            yield _make_record(path, row, layout)
+
+
+def _make_record(path: Path, row: Row, layout: Layout) -> Found:
+    grouped = row.cells[layout.group] if layout.group < len(row.cells) else ""
+    fields = tuple(row.cells[at] for at in layout.choice.chosen)
+    return make_record(fields, path, row.number, group=grouped, roles=layout.roles)
+
+
+def _find_named(rows: Sequence[Sequence[str]], request: Request) -> Choice:
+    """Find the columns that the request names or numbers."""
+    wanted = request.fields
+    names = [cell.strip() for cell in rows[0]]
+    if _are_numbers(wanted):
+        header = is_header(names, rows[1:], request)
+        columns = describe_columns(names if header else [], rows[header:])
+        chosen = [int(name) for name in wanted]
+        doubt = f"Column {max(chosen)} (from 0) is needed; the row has {len(names)} columns."
+        return Choice(chosen, columns, header, doubt if max(chosen) >= len(names) else "")
+    columns = describe_columns(names, rows[1:] or rows)
+    if missing := [name for name in wanted if name not in names]:
+        doubt = f"There is no column {' and no column '.join(map(repr, missing))}."
+        return Choice([], columns, True, doubt)
+    return Choice([names.index(name) for name in wanted], columns, True)
+
+
+def _are_numbers(names: Sequence[str]) -> bool:
+    return all(name.isdecimal() for name in names)
 
 
 def _describe_csv_error(error: csv.Error) -> str:
@@ -136,25 +206,12 @@ def _describe_csv_error(error: csv.Error) -> str:
     return f"The row is not well-formed: {error}."
 
 
-def _detect_delimiter(source: "_CsvLines", request: Request) -> str:
-    first = source.peek()
-    numbers = [int(name) + 1 for name in request.fields if name.isdecimal()]
-    wanted = max(request.expected or 2, 2, *numbers)
-    commas, semicolons = (len(next(csv.reader([first], delimiter=mark), [])) for mark in ",;")
-    if commas < wanted:
-        for mark, cells in ((";", semicolons), ("\t", first.count("\t") + 1)):
-            if cells >= wanted:
-                return mark
-    return ","
-
-
 class _CsvLines:
     """Lines for the csv module; faults, which it cannot pass on, are kept aside."""
 
-    def __init__(self, path: Path) -> None:
-        self._lines = iterate_lines(path)
+    def __init__(self, path: Path, encoding: str) -> None:
+        self._lines = iterate_lines(path, encoding)
         self._faults: list[Fault] = []
-        self._peeked: str | None = None
         self.number = 0
 
     def __iter__(self) -> "_CsvLines":
@@ -162,22 +219,13 @@ class _CsvLines:
 
     def __next__(self) -> str:
         self.number += 1
-        if self._peeked is not None:
-            text, self._peeked = self._peeked, None
-            return text
         for line in self._lines:
             if isinstance(line, TextLine):
-                return line.text + "\n"
+                return "\n" if self.number == 1 and read_hint(line.text) else line.text + "\n"
             self._faults.append(line)
             if line.severity != "fatal":
                 return "\n"
         raise StopIteration
-
-    def peek(self) -> str:
-        """Return the first line without consuming it."""
-        self._peeked = next(self, "")
-        self.number = 0
-        return self._peeked
 
     def take_faults(self) -> list[Fault]:
         """Return the faults since the last call."""

@@ -10,16 +10,16 @@ LONGEST_DOCUMENT = 100_000
 """Characters after which a document is continued in a new record, so that memory is bounded."""
 
 
-def read_documents(files: Sequence[Path], _request: Request) -> Iterator[Found]:
+def read_documents(files: Sequence[Path], request: Request) -> Iterator[Found]:
     """Read documents of one or more lines, with their line breaks."""
     for path in files:
-        yield from _read_documents(path)
+        yield from _read_documents(path, request.encoding)
 
 
-def read_lines(files: Sequence[Path], _request: Request) -> Iterator[Found]:
+def read_lines(files: Sequence[Path], request: Request) -> Iterator[Found]:
     """Read every line as a record of its own."""
     for path in files:
-        for line in iterate_lines(path):
+        for line in iterate_lines(path, request.encoding):
             if isinstance(line, Fault):
                 yield line
             elif line.text.strip():
@@ -28,17 +28,17 @@ def read_lines(files: Sequence[Path], _request: Request) -> Iterator[Found]:
                 yield make_blank_note(path, line.number)
 
 
-def read_whole(files: Sequence[Path], _request: Request) -> Iterator[Found]:
+def read_whole(files: Sequence[Path], request: Request) -> Iterator[Found]:
     """Read every file as one record; it is held in memory."""
     for path in files:
-        text = read_to_end(path)
+        text = read_to_end(path, request.encoding)
         yield text if isinstance(text, Fault) else make_record((text,), path, 1)
 
 
-def _read_documents(path: Path) -> Iterator[Found]:
+def _read_documents(path: Path, encoding: str) -> Iterator[Found]:
     held: list[str] = []
     size = first = 0
-    for line in iterate_lines(path):
+    for line in iterate_lines(path, encoding):
         if isinstance(line, Fault):
             yield line
             continue

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from jaxtyping import Int
 from torch import Tensor
 
+from regard.data.record import LABEL
 from regard.recipe.recipe import Recipe
 from regard.tasks.baselines.hashed_ngrams import bags
 from regard.tasks.baselines.labels import Seen
@@ -28,6 +29,7 @@ class Classification(Labelled):
     """
 
     fields, texts = 2, 1
+    roles = ("text", LABEL)
     trust = 5.0
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:

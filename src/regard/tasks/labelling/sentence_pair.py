@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from jaxtyping import Int
 from torch import Tensor
 
+from regard.data.record import LABEL
 from regard.errors import UsageError
 from regard.tasks.baselines.labels import Seen
 from regard.tasks.baselines.pair_features import pair_features
@@ -32,6 +33,7 @@ class SentencePair(Labelled):
     """
 
     fields, texts = 3, 2
+    roles = ("first text", "second text", LABEL)
     trust = 1.0
 
     def pieces(self, texts: Sequence[str]) -> list[list[int]]:

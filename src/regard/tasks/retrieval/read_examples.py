@@ -53,7 +53,7 @@ def documents(
     if path.is_dir() or plain_name(path).suffix in OBJECTS:
         yield from read_documents(path)
         return
-    for found in scan([path], Request(1, fields[-1:]), format=format):
+    for found in scan([path], Request(1, fields[-1:], roles=("text",)), format=format):
         if isinstance(found, Fault):
             yield found
         else:

@@ -26,6 +26,7 @@ from regard.ledger.entry import Seq
 from regard.ledger.load import Load
 from regard.models.bi_encoder import BiEncoder
 from regard.models.build.retrieval import bi_encoder
+from regard.recipe.data import DataSettings
 from regard.recipe.recipe import Recipe
 from regard.tasks.foreign import Adoption, ForeignEncoder
 from regard.tasks.labelling.overlong import head, head_tail, windows
@@ -82,7 +83,7 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
 
     """
 
-    fields, texts = 3, 2
+    fields, texts, reads_columns = 3, 2, False
     metric = "ndcg@10"
     baseline = "BM25, which compares words and learns nothing"
 
@@ -93,9 +94,9 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
         self._pairs: tuple[str, Pairs] | None = None
 
     @classmethod
-    def survey(cls, files: Sequence[str]) -> DataSurvey:
+    def survey(cls, data: DataSettings) -> DataSurvey:
         """Count documents and their words."""
-        return survey_documents(files)
+        return survey_documents(data)
 
     @classmethod
     def synthetic_fields(cls, recipe: Recipe, number: int) -> Texts:

@@ -1,15 +1,12 @@
 """Suggested recipes for labelled texts and pairs of texts."""
 
 import math
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
-from regard.data.record import Request
-from regard.data.source import RecordReader, scan
-from regard.tasks.suggest.survey import MOST_SURVEYED, SEPARATOR, Choices, DataSurvey
+from regard.tasks.suggest.survey import SEPARATOR, Choices, DataSurvey
 
 SMALL = 5_000  # examples below which dropout is stronger
 EPOCHS = {
@@ -45,7 +42,7 @@ def suggest_sentence_pair(files: Sequence[str], seen: DataSurvey) -> Choices:
 def _common(
     task: str, files: Sequence[str], seen: DataSurvey, size: str
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    data, reasons = _last_field(task, files)
+    data, reasons = _last_field(seen.labels)
     sides = 2 if task == "sentence-pair" else 1
     longest = int(min(MAX_LENGTH, max(32, 2 * sides * seen.longest + sides + 1)))
     dropout = 0.3 if seen.examples < SMALL else 0.2
@@ -92,13 +89,8 @@ def _common(
     return tables, reasons
 
 
-def _last_field(task: str, files: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
+def _last_field(different: Collection[str]) -> tuple[dict[str, Any], dict[str, str]]:
     """Detect whether the last field is one label, several labels or a score."""
-    expected = 3 if task == "sentence-pair" else 2
-    request = Request(expected, label_separator=SEPARATOR)
-    records = islice(RecordReader(scan(files, request), skip=True), MOST_SURVEYED)
-    written = [record.fields[-1] for record in records]
-    different = {one.strip() for one in written}
     if len(different) > FEW and all(map(_is_number, different)):
         return {"scores": True}, {
             "data.scores": f"the last field holds {len(different):,} distinct numbers."
@@ -110,7 +102,7 @@ def _last_field(task: str, files: Sequence[str]) -> tuple[dict[str, Any], dict[s
     return {}, {}
 
 
-def _combine(different: set[str]) -> bool:
+def _combine(different: Collection[str]) -> bool:
     """Whether labels between separators also occur alone or in other combinations."""
     parts = {part for one in different for part in one.split(SEPARATOR)}
     return len(parts) < len(different) or any(one in parts for one in different)

@@ -9,6 +9,7 @@ import numpy as np
 
 from regard.data.formats.beir import find_file, find_qrels, is_folder
 from regard.errors import DataError, UsageError
+from regard.recipe.data import DataSettings
 from regard.tasks.retrieval.corpus import skip_faults
 from regard.tasks.retrieval.read_examples import documents
 from regard.tasks.suggest.survey import MOST_SURVEYED, Choices, DataSurvey
@@ -65,16 +66,18 @@ def suggest_retrieval(files: Sequence[str], seen: DataSurvey) -> Choices:
     return Choices(tables, reasons)
 
 
-def survey_documents(files: Sequence[str]) -> DataSurvey:
+def survey_documents(data: DataSettings) -> DataSurvey:
     """Count documents and their words."""
-    paths = [Path(file).expanduser() for file in files]
+    paths = [Path(file).expanduser() for file in data.train]
     _check_there(paths)
-    found = chain.from_iterable(skip_faults(documents(path), skip=True) for path in paths)
+    found = chain.from_iterable(
+        skip_faults(documents(path, fields=data.fields), skip=True) for path in paths
+    )
     some = (len(document.text.split()) for document in found if document.text)
     counts = list(islice(some, MOST_SURVEYED + 1))
     if not counts:
         raise DataError(
-            f"data must hold at least one document. Got none in {', '.join(files)}.",
+            f"data must hold at least one document. Got none in {', '.join(data.train)}.",
             "Name a folder with corpus.jsonl, or a file of documents.",
         )
     more = len(counts) > MOST_SURVEYED

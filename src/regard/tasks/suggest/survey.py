@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from regard.data.record import Request
+from regard.data.record import LABEL, Request
 from regard.data.source import RecordReader, scan
 from regard.errors import DataError
+from regard.recipe.data import DataSettings
 
 MOST_SURVEYED = 200_000  # examples
 SEPARATOR = "|"  # joins labels that a format lists
@@ -23,6 +24,8 @@ class DataSurvey(NamedTuple):
     """Mean number of words of the longest field."""
     longest: int
     """Words of the longest text."""
+    labels: frozenset[str] = frozenset()
+    """Every value of a label or score."""
 
     def describe(self, what: str) -> str:
         """Say how many of ``what`` there are, and how long they are."""
@@ -41,18 +44,22 @@ Choose = Callable[[Sequence[str], DataSurvey], Choices]
 """Chooses a recipe for files and their counts."""
 
 
-def survey(files: Sequence[str], *, expected: int) -> DataSurvey:
-    """Read the first examples of ``expected`` fields and count their words."""
+def survey(data: DataSettings, request: Request) -> DataSurvey:
+    """Read the first examples, count their words, and keep what is in their last field."""
     counts = []
-    request = Request(expected, label_separator=SEPARATOR)
-    for record in RecordReader(scan(files, request), skip=True):
+    last: set[str] = set()
+    request = request._replace(label_separator=SEPARATOR)
+    for record in RecordReader(scan(data.train, request, format=data.format), skip=True):
+        if request.roles[-1:] == (LABEL,):
+            last.add(record.fields[-1].strip())
         counts.append(max(len(field.split()) for field in record.fields))
         if len(counts) > MOST_SURVEYED:
             break
     if not counts:
         raise DataError(
-            f"data must hold at least one example. Got none in {', '.join(files)}.",
+            f"data must hold at least one example. Got none in {', '.join(data.train)}.",
             "Check the paths; `regard init --help` shows the formats.",
         )
     examples = min(len(counts), MOST_SURVEYED)
-    return DataSurvey(examples, len(counts) > MOST_SURVEYED, float(np.mean(counts)), max(counts))
+    more = len(counts) > MOST_SURVEYED
+    return DataSurvey(examples, more, float(np.mean(counts)), max(counts), frozenset(last))

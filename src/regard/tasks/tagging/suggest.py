@@ -18,16 +18,16 @@ EPOCHS = ((2_000, 40), (10_000, 20), (50_000, 8), (math.inf, 4))
 """Epochs for fewer sentences than this."""
 
 
-def survey_tokens(files: Sequence[str]) -> DataSurvey:
+def survey_tokens(data: DataSettings) -> DataSurvey:
     """Read the first sentences and count their tokens."""
-    found = RecordReader(records(DataSettings(train=tuple(files)), files, "train"), skip=True)
+    found = RecordReader(records(data, data.train, "train"), skip=True)
     counts = [
         len(Annotation.from_field(record.fields[1]).tokens)
         for record in islice(found, MOST_SURVEYED + 1)
     ]
     if not counts:
         raise DataError(
-            f"data must hold at least one example. Got none in {', '.join(files)}.",
+            f"data must hold at least one example. Got none in {', '.join(data.train)}.",
             "See `regard check` for what is wrong with each line.",
         )
     examples = min(len(counts), MOST_SURVEYED)

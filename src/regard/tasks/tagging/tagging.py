@@ -20,6 +20,7 @@ from regard.ledger.load import Load
 from regard.models.build.body import body
 from regard.models.parameters import initialise_parameters
 from regard.models.tagger import Tagger, TagHead
+from regard.recipe.data import DataSettings
 from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.overlong import Fitted, head, head_tail
 from regard.tasks.losses import Loss, cross_entropy
@@ -58,6 +59,7 @@ class Tagging(TaggingCost, Task[Tagger]):
     """
 
     fields, texts = 2, 1
+    reads_columns = False
     baseline = "the most frequent tag of each word in training; of unknown words, the commonest tag"
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
@@ -89,9 +91,9 @@ class Tagging(TaggingCost, Task[Tagger]):
         return Load(*batch.fields[1].ids.shape)
 
     @classmethod
-    def survey(cls, files: Sequence[str]) -> DataSurvey:
+    def survey(cls, data: DataSettings) -> DataSurvey:
         """Count the sentences of files that no recipe describes yet."""
-        return survey_tokens(files)
+        return survey_tokens(data)
 
     @classmethod
     def records(cls, recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Found]:

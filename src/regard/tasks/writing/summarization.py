@@ -30,6 +30,7 @@ class Summarization(SummaryCost, TextToText):
     """
 
     fields = texts = 2
+    roles = ("document", "summary")
     metric = "rougel"
     pruning_examples = 32
 

@@ -1,0 +1,75 @@
+"""Text in other encodings than UTF-8, read as UTF-8."""
+
+import codecs
+import io
+from pathlib import Path
+
+from regard.data.compression import open_bytes
+
+UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_CHUNK = 1 << 16
+_SAMPLED = 1 << 20
+
+
+def open_utf8(path: Path, encoding: str) -> io.BufferedIOBase:
+    """Open a file as a stream of UTF-8; bytes that are not in ``encoding`` stay as they are."""
+    if encoding == "utf-8":
+        return open_bytes(path)
+    return io.BufferedReader(_Transcoded(open_bytes(path), encoding), _CHUNK)
+
+
+def detect_encoding(path: Path) -> str:
+    """Return the likely encoding of a file: UTF-8 unless its first bytes rule that out."""
+    with open_bytes(path) as file:
+        start = file.read(_SAMPLED)
+    if start.startswith(UTF_16_MARKS) or start.count(0) > len(start) / 4:
+        return "utf-16"
+    lines = [line for line in start.splitlines() if not line.isascii()]
+    valid = sum(is_encoded(line, "utf-8") for line in lines[:-1] or lines)
+    if not lines or valid > len(lines) / 2:
+        return "utf-8"
+    return guess_single_byte(start)
+
+
+def guess_single_byte(raw: bytes) -> str:
+    """Return the encoding of bytes that are not UTF-8: Windows' own, or Latin-1."""
+    return "cp1252" if is_encoded(raw, "cp1252") else "latin-1"
+
+
+def is_encoded(raw: bytes, encoding: str) -> bool:
+    """Whether bytes are text in an encoding."""
+    try:
+        raw.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+class _Transcoded(io.RawIOBase):
+    """Decodes a stream and encodes it as UTF-8."""
+
+    def __init__(self, file: io.BufferedIOBase, encoding: str) -> None:
+        self._file = file
+        # UTF-16 has no single bytes to keep.
+        self._errors = "strict" if encoding == "utf-16" else "surrogateescape"
+        self._decoder = codecs.getincrementaldecoder(encoding)(self._errors)
+        self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview | bytearray) -> int:  # type: ignore[override]
+        while not self._ready:
+            chunk = self._file.read(_CHUNK)
+            text = self._decoder.decode(chunk, final=not chunk)
+            self._ready = text.encode("utf-8", self._errors)
+            if not chunk:
+                break
+        size = min(len(buffer), len(self._ready))
+        buffer[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
