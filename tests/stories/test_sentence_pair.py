@@ -66,7 +66,7 @@ def test_pairs_are_learned_measured_and_answered(home, capsys, said, refused):
     asked = "this song is number 3\tthe song is not number 3"
     assert main(["predict", str(home / "run"), asked]) == 0
     assert capsys.readouterr().out.split("\t")[0] == "denied"
-    refused(2, ["predict", str(home / "run"), "only one text"], "a tab between")
+    refused(2, ["predict", str(home / "run"), "only one text"], "separated by a tab")
 
 
 def test_scores_are_learned_measured_and_answered(fresh, capsys, said):

@@ -149,7 +149,7 @@ def test_two_passes_are_drawn_together_only_while_training():
         lost = task.loss(model, batch)
     targets = task.labels.targets([task.labels.numbers(one[1]) for one in TEXTS[:5]])
     each = [task.labels.lost(z, targets, smoothing=0.0).sum() for z in (first, second)]
-    apart = 3.0 * task.labels.apart(first, second)
+    apart = 3.0 * task.labels.divergence(first, second)
     assert float(apart) > 0.01
     torch.testing.assert_close(lost.smoothed, (each[0] + each[1]) / 2 + apart)
 
@@ -254,7 +254,7 @@ def test_both_together_are_the_mean_of_their_log_probabilities():
     ("examples", "data", "word"),
     [
         ([("a", "x"), ("b", "x")], {}, "at least two labels"),
-        ([("a", f"label {n}") for n in range(211)], {}, "again and again"),
+        ([("a", f"label {n}") for n in range(211)], {}, "occur repeatedly"),
         ([("a", "1.5"), ("b", "1.5")], {"scores": True}, "must differ"),
     ],
 )

@@ -46,7 +46,7 @@ def test_true_logits_score_best_and_are_told_as_written(kind):
     assert scores[labels.metric] == pytest.approx(1.0)
     worse = labels.score(-logits, written)
     assert worse[labels.metric] < 0.5 and worse["loss"] > scores["loss"]
-    told = [one.text for one in labels.tell(logits)]
+    told = [one.text for one in labels.predict(logits)]
     for said, true in zip(told, written, strict=True):
         assert labels.numbers(said) == pytest.approx(labels.numbers(true), abs=300)
 
@@ -74,9 +74,11 @@ def test_smoothing_moves_the_target_but_not_that_of_a_score(kind):
 def test_two_equal_passes_are_not_apart_and_two_others_are(kind):
     labels, _ = kind
     first, second = torch.randn(7, labels.columns), torch.randn(7, labels.columns)
-    assert float(labels.apart(first, first)) == 0.0
-    assert float(labels.apart(first, second)) == pytest.approx(float(labels.apart(second, first)))
-    assert float(labels.apart(first, second)) > 0.1
+    assert float(labels.divergence(first, first)) == 0.0
+    assert float(labels.divergence(first, second)) == pytest.approx(
+        float(labels.divergence(second, first))
+    )
+    assert float(labels.divergence(first, second)) > 0.1
 
 
 def test_balanced_weights_give_every_label_the_same_sum():
@@ -91,10 +93,10 @@ def test_balanced_weights_give_every_label_the_same_sum():
 
 
 def test_probabilities_are_told_by_label():
-    told = OneLabel(["no", "yes"]).tell(torch.tensor([[0.0, 2.0]]))[0]
+    told = OneLabel(["no", "yes"]).predict(torch.tensor([[0.0, 2.0]]))[0]
     assert told.text == "yes" and sum(told.probabilities.values()) == pytest.approx(1)
     assert told.probabilities["yes"] == pytest.approx(torch.tensor(told.log_probability).exp())
-    told = SeveralLabels(["a", "b", "c"], "; ").tell(torch.tensor([[1.0, -2.0, 3.0]]))[0]
+    told = SeveralLabels(["a", "b", "c"], "; ").predict(torch.tensor([[1.0, -2.0, 3.0]]))[0]
     p = torch.tensor([1.0, 2.0, 3.0]).sigmoid()  # each on its side
     assert told.text == "a; c" and told.log_probability == pytest.approx(float(p.log().sum()))
 
@@ -102,7 +104,7 @@ def test_probabilities_are_told_by_label():
 def test_scores_beyond_the_range_count_as_its_ends():
     labels = Score(1.0, 5.0)
     assert labels.numbers("0.2") == labels.numbers("1") and labels.numbers("9") == [1_000_000]
-    assert labels.tell(torch.tensor([[0.0]]))[0].text == "3.000"
+    assert labels.predict(torch.tensor([[0.0]]))[0].text == "3.000"
 
 
 def test_the_recipe_decides_what_is_told():

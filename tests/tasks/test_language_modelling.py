@@ -306,7 +306,7 @@ def test_what_a_language_model_cannot_do_is_refused(tmp_path, changes, word):
 
 
 def test_a_text_shorter_than_a_window_is_refused_with_the_numbers(ready):
-    with pytest.raises(DataError, match="windows of 5,000"):
+    with pytest.raises(DataError, match=r"text\.max_length is 5,000"):
         task, _, store = ready(text={"max_length": 5000})
         task.stream(store)
 

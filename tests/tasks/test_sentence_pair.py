@@ -92,7 +92,7 @@ def test_a_question_is_two_texts_with_a_tab_between():
     task = task_for()
     assert task.ask("bb cc\t dd ") == ("bb cc", "dd")
     for wrong in ("bb cc", "bb\tcc\tdd", "bb\t"):
-        with pytest.raises(UsageError, match="a tab between"):
+        with pytest.raises(UsageError, match="separated by a tab"):
             task.ask(wrong)
     model = model_of(task)
     assert [answer.text for answer in task.answer(model, ["bb\tcc", ""])][1] == ""

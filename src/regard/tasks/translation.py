@@ -1,4 +1,4 @@
-"""Translation: a text in one language in, the same in another out."""
+"""Translation by an encoder-decoder."""
 
 from collections.abc import Sequence
 
@@ -27,24 +27,24 @@ class Translation(TextToText):
     pruning_examples = 64
 
     def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
-        """Both sides, each closed by the token of ending."""
+        """Encode both sides, each with an end token."""
         sides = [
             [[*ids, special.END] for ids in self.tokenizer.encode_batch(list(texts))]
             for texts in zip(*examples, strict=True)
         ]
         return list(zip(*sides, strict=True))
 
-    def read(self, texts: Sequence[str]) -> list[list[int]]:
+    def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
         return self.tokenizer.encode_batch(list(texts))
 
-    def fit(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
-        """Cut a sentence short only where that is allowed: its translation would lack its end."""
+    def truncate_source(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
+        """Truncate only if allowed, because the translation would be incomplete."""
         if len(ids) <= most or truncate:
             return ids[:most]
         raise UsageError(
-            f"a text must fit the model's positions. Got {len(ids)} tokens; this model reads "
-            f"at most {most}.",
-            "Split the text into sentences, or allow cutting it short with --truncate.",
+            f"a text must fit the model's input. Got {len(ids)} tokens; this model reads at most "
+            f"{most}.",
+            "Split the text into sentences, or truncate it with --truncate.",
         )
 
     def measure(

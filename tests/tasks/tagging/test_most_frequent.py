@@ -11,7 +11,7 @@ SEEN = [("York", "I-LOC"), ("York", "I-LOC"), ("York", "B-PER"), ("in", "O"), ("
 
 def test_a_word_gets_its_commonest_tag_and_an_unknown_one_the_commonest_of_all():
     baseline = MostFrequentTag(TAGS)
-    baseline.learn([*SEEN, ("a", "O"), ("Anna", "B-PER")])
+    baseline.fit([*SEEN, ("a", "O"), ("Anna", "B-PER")])
     assert baseline(["Anna", "in", "York", "Zoe"]) == ["B-PER", "O", "I-LOC", "O"]
 
 
@@ -23,7 +23,7 @@ def test_a_word_gets_its_commonest_tag_and_an_unknown_one_the_commonest_of_all()
 )
 def test_it_is_kept_as_tensors_and_taken_up_again(tagged):
     first, second = MostFrequentTag(TAGS), MostFrequentTag(TAGS)
-    second.load(first.learn(tagged))
+    second.load(first.fit(tagged))
     assert (second.default, second.by_word) == (first.default, first.by_word)
     words = [word for word, _ in tagged] + ["never seen before"]
     assert first(words) == second(words)
@@ -31,5 +31,5 @@ def test_it_is_kept_as_tensors_and_taken_up_again(tagged):
 
 def test_only_what_differs_is_kept():
     baseline = MostFrequentTag(TAGS)
-    baseline.learn(SEEN)
+    baseline.fit(SEEN)
     assert baseline.default == "O" and baseline.by_word == {"York": "I-LOC"}

@@ -140,18 +140,18 @@ def test_columns_and_fields_can_be_named(tmp_path):
         tmp_path, "a.jsonl", as_lines([value]), fields=("sentence", "own")
     )
     assert (text, annotation.tags) == ("a", ("B-X",))
-    with pytest.raises(UsageError, match="by number"):
+    with pytest.raises(UsageError, match="column numbers"):
         read(tmp_path, "a.conll", CONLL, fields=("word", "tag"))
 
 
 MISFITS = {
     "inside": ([14, 20, "LOC"], "'New Yo'", "'New York'"),
     "before": ([13, 22, "LOC"], "' New York'", "'New York'"),
-    "beyond": ([14, 99, "LOC"], "[14, 99, 'LOC']", "counted from 0"),
-    "turned": ([4, 0, "PER"], "[4, 0, 'PER']", "counted from 0"),
-    "empty": ([4, 4, "PER"], "[4, 4, 'PER']", "counted from 0"),
-    "space": ([4, 5, "PER"], "' '", "Mark a token"),
-    "unnamed": ([0, 4, " "], "no label", "Give it one"),
+    "beyond": ([14, 99, "LOC"], "[14, 99, 'LOC']", "characters from 0"),
+    "turned": ([4, 0, "PER"], "[4, 0, 'PER']", "characters from 0"),
+    "empty": ([4, 4, "PER"], "[4, 4, 'PER']", "characters from 0"),
+    "space": ([4, 5, "PER"], "' '", "Mark at least one token"),
+    "unnamed": ([0, 4, " "], "no label", "Add one"),
     "no list": ("PER", "[start, end, label]", "Correct the line"),
     "numbers": ([0.0, 4.0, "PER"], "[start, end, label]", "Correct the line"),
 }
@@ -312,7 +312,7 @@ def test_unknown_fields_and_formats_are_refused(tmp_path):
     assert fault.severity == "fatal" and "content" in fault.problem
     with pytest.raises(UsageError, match="csv"):
         found(tmp_path, "a.csv", "a,O\n", format="csv")
-    with pytest.raises(UsageError, match="groups"):
+    with pytest.raises(UsageError, match=r"data\.group"):
         found(tmp_path, "a.conll", CONLL, group="film")
     (missing,) = records(DataSettings(train=("x",)), [str(tmp_path / "none.conll")], "train")
     assert missing.kind == "missing-file"

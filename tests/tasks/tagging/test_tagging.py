@@ -15,7 +15,7 @@ from regard.tasks.kinds import make_task, make_tokenizer, task_class
 from regard.tasks.tagging.align import Marked, annotate
 from regard.tasks.tagging.example import Annotation, find_words
 from regard.tasks.tagging.rows import Row, to_rows, token_logits, windows
-from regard.tasks.tagging.tagging import NOT_ASKED
+from regard.tasks.tagging.tagging import NO_TARGET
 from regard.text import special
 
 TEXTS = {
@@ -68,13 +68,13 @@ def test_the_tags_are_those_of_the_spans_outside_first():
 @pytest.mark.parametrize("tokenizer", ["bpe", "wordpiece", "unigram", "characters", "words"])
 def test_each_word_is_asked_once_at_its_first_piece(tokenizer):
     task = task_for(text={"tokenizer": tokenizer, "vocabulary": 600})
-    asked, ids = task.encode(EXAMPLES)[0]
-    assert len(asked) == len(ids)
+    targets, ids = task.encode(EXAMPLES)[0]
+    assert len(targets) == len(ids)
     assert (ids[0], ids[-1]) == (special.CLS, special.SEP)
-    assert asked[0] == asked[-1] == NOT_ASKED
-    tags = [task.tags[number - 1] for number in asked if number != NOT_ASKED]
+    assert targets[0] == targets[-1] == NO_TARGET
+    tags = [task.tags[number - 1] for number in targets if number != NO_TARGET]
     assert tags == ["B-PER", "I-PER", "O", "O", "B-LOC", "O"]
-    firsts = [at for at, number in enumerate(asked) if number != NOT_ASKED]
+    firsts = [at for at, number in enumerate(targets) if number != NO_TARGET]
     words = [
         task.tokenizer.decode(ids[a:b]) for a, b in zip(firsts, [*firsts[1:], -1], strict=True)
     ]
@@ -85,8 +85,8 @@ def test_a_token_of_several_words_is_read_as_these_and_scored_as_one():
     annotation = Annotation("IOB2", ("O", "B-LOC", "O"), ((0, 2), (3, 7), (8, 14)))
     text = "In U.S. troops"
     task = task_for()
-    ((asked, _),) = task.encode([(text, annotation.as_field())])
-    tags = [task.tags[number - 1] for number in asked if number != NOT_ASKED]
+    ((targets, _),) = task.encode([(text, annotation.as_field())])
+    tags = [task.tags[number - 1] for number in targets if number != NO_TARGET]
     assert tags == ["O", "B-LOC", "I-LOC", "I-LOC", "I-LOC", "O"]
     (row,) = to_rows(task.tokenizer, [text], [annotation.tokens])
     assert len(row.firsts) == 3
@@ -102,10 +102,10 @@ def test_the_loss_is_the_cross_entropy_at_first_pieces(tmp_path):
     batch = task.batch(store, np.arange(len(store)), (1,))
     lost = task.loss(model, batch)
     by_hand = words = 0
-    for asked, ids in task.encode(EXAMPLES):
+    for targets, ids in task.encode(EXAMPLES):
         logits = model(torch.tensor([ids]), lengths=torch.tensor([len(ids)]))[0]
-        for place, number in enumerate(asked):
-            if number != NOT_ASKED:
+        for place, number in enumerate(targets):
+            if number != NO_TARGET:
                 by_hand -= float(logits[place].log_softmax(dim=0)[number - 1])
                 words += 1
     assert lost.tokens == words == 6 + 11 + 2
@@ -119,11 +119,11 @@ def test_bpe_dropout_cuts_words_anew_and_keeps_their_tags(tmp_path):
     seen = set()
     for step in range(20):
         batch = task.batch(store, np.arange(len(store)), (step,))
-        for n, (asked, ids) in enumerate(plain):
+        for n, (targets, ids) in enumerate(plain):
             length = int(batch.fields[1].lengths[n])
             row, numbers = (field.ids[n][:length].tolist() for field in reversed(batch.fields))
             assert task.tokenizer.decode(row[1:-1]) == task.tokenizer.decode(ids[1:-1])
-            assert [x for x in numbers if x] == [x for x in asked if x]
+            assert [x for x in numbers if x] == [x for x in targets if x]
             assert row[0] == special.CLS and row[-1] == special.SEP
             seen.add(tuple(row))
     assert len(seen) > 2 * len(EXAMPLES)
@@ -330,7 +330,7 @@ def test_only_spans_of_a_label_are_explained_if_asked():
         ([example("Nobody came", [])], "at least 1"),
         (
             [EXAMPLES[0], ("a b", Annotation("none", ("X", "Y"), ((0, 1), (2, 3))).as_field())],
-            "one kind",
+            "both kinds",
         ),
         ([("a", Annotation("none", ("X",), ((0, 1),)).as_field())], "at least 2"),
     ],

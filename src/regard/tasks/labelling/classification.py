@@ -20,11 +20,11 @@ MARKS = 2  # [CLS] and [SEP]
 
 
 class Classification(Labelled):
-    """What a text is; it is read as one sequence, or sentence by sentence.
+    """Classification of texts that are read as one sequence, or sentence by sentence.
 
     Args:
         recipe: The whole recipe, complete.
-        tokenizer: Between texts and ids.
+        tokenizer: Converts texts to ids and back.
 
     """
 
@@ -46,7 +46,7 @@ class Classification(Labelled):
         return self.tokenizer.encode_batch(texts)
 
     def stored(self, tokens: Tokens) -> list[int]:
-        """[CLS] text [SEP]; what is too long loses its middle or end, if the recipe says so."""
+        """Return [CLS] text [SEP], truncated if the recipe says so."""
         settings = self.recipe.text
         cuts = {"head": head, "head-tail": self.head_tail}
         cut = cuts.get(settings.overlong)
@@ -64,7 +64,7 @@ class Classification(Labelled):
         return (text,)
 
     def explanation_notes(self, text: str) -> tuple[str, ...]:
-        """Say how much of a long text was read, too."""
+        """Add how much of a long text was read."""
         notes, overlong = super().explanation_notes(text), self.recipe.text.overlong
         (ids,) = self.tokenizer.encode_batch([text])
         row = self.encode_text(text).fields[1].ids[0].tolist()

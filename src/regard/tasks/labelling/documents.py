@@ -1,9 +1,9 @@
-"""Documents as rows: sentences after one another, each ended by [SEP].
+"""Encode documents as rows of sentences, each ended by [SEP].
 
     [CLS] sentence [SEP] sentence [SEP] … [SEP]
 
-A sentence longer than the model reads at once is read as several of about the same length, so that
-a document without a full stop is a document all the same; ``text.max_length`` bounds the whole.
+A sentence that is too long is split into parts of about the same length, so that documents without
+punctuation can be read too; ``text.max_length`` bounds the document.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from regard.text.tokenizer import Tokenizer
 
 
 def encode_documents(tokenizer: Tokenizer, texts: Sequence[str], *, words: int) -> list[list[int]]:
-    """Ids of each text with [SEP] between its sentences; sentences of at most ``words`` tokens."""
+    """Encode texts with [SEP] between sentences of at most ``words`` tokens."""
     sentences = [split_sentences(text) for text in texts]
     encoded = iter(tokenizer.encode_batch([one for own in sentences for one in own]))
     return [
@@ -25,14 +25,14 @@ def encode_documents(tokenizer: Tokenizer, texts: Sequence[str], *, words: int) 
 
 
 def parts(ids: Sequence[int], most: int) -> Iterator[Sequence[int]]:
-    """Cut a sentence into the fewest parts of at most ``most``, all of about the same length."""
+    """Split a sentence into the fewest parts of at most ``most``, of about the same length."""
     count = max(1, -(-len(ids) // most))
     for begin, end in pairwise(len(ids) * n // count for n in range(count + 1)):
         yield ids[begin:end]
 
 
 def joined(sentences: Sequence[Sequence[int]]) -> list[int]:
-    """Put sentences after one another; empty ones are left out."""
+    """Join sentences with [SEP]; empty ones are left out."""
     ids: list[int] = []
     for sentence in sentences:
         if ids and sentence:
@@ -42,7 +42,7 @@ def joined(sentences: Sequence[Sequence[int]]) -> list[int]:
 
 
 def head_tail_of_document(ids: Sequence[int], most: int) -> list[int]:
-    """Return the beginning and the end, a quarter of ``most`` and three, as different sentences."""
+    """Return the first quarter of ``most`` and the last three, separated by [SEP]."""
     if len(ids) <= most:
         return list(ids)
     first = most // 4

@@ -1,4 +1,4 @@
-"""Labels as data has them: which there are, and which cannot be taken."""
+"""The label set of the training data, and checks of labels."""
 
 import math
 from collections import Counter
@@ -9,7 +9,7 @@ from regard.recipe.recipe import Recipe
 from regard.tasks.labelling.labels import split
 from regard.tasks.task import Examples
 
-MANY = 100  # labels from which on it is asked whether they are labels at all
+MANY = 100  # labels above which most of them must occur twice
 SHOWN = 8  # labels listed in a message
 
 
@@ -20,19 +20,19 @@ def completed(recipe: Recipe, source: Examples) -> Recipe:
 
 
 def wrong_label(data: DataSettings, written: str) -> tuple[str, str] | None:
-    """Say what is wrong with a label, and what to do about it; None for a good one."""
+    """Return problem and remedy for an invalid label; None for a valid one."""
     if data.scores:
         return _wrong_score(written)
     parts = split(written, data.label_separator)
     for label in parts:
         if data.labels and label not in data.labels:
             return (
-                f"A label must be one that training has seen. Got {label!r}; known are "
+                f"A label must occur in the training data. Got {label!r}; known labels are "
                 f"{_listed(data.labels)}.",
                 "Correct the label, or add examples of it to data.train.",
             )
     if not parts:
-        return "There is no label.", "Give the text at least one label."
+        return "There is no label.", "Add at least one label."
     return None
 
 
@@ -58,13 +58,13 @@ def _labels(recipe: Recipe, source: Examples) -> dict[str, object]:
         counts.update(split(written, data.label_separator))
     if len(counts) < 2:
         raise DataError(
-            f"there must be at least two labels to tell apart. Got {_listed(list(counts))} in all "
-            f"{texts:,} training examples.",
-            "Add examples of another label, or look whether data.fields names the right column.",
+            f"there must be at least two labels. Got {_listed(list(counts))} in all {texts:,} "
+            "training examples.",
+            "Add examples of another label, or check that data.fields names the right column.",
         )
     if len(counts) > max(MANY, texts / 2):
         raise DataError(
-            f"labels must come up again and again. Got {len(counts):,} different ones in "
+            f"labels must occur repeatedly. Got {len(counts):,} different ones in "
             f"{texts:,} training examples, such as {_listed(sorted(counts))}.",
             "Name the right columns in data.fields; for numbers set data.scores = true.",
         )
@@ -79,9 +79,8 @@ def _score_range(data: DataSettings, source: Examples) -> dict[str, object]:
         low, high = min(low, float(written)), max(high, float(written))
     if not low < high:
         raise DataError(
-            f"scores must differ, or there is nothing to learn. Got {low:g} in every training "
-            "example.",
-            "Add examples of other scores, or look whether data.fields names the right column.",
+            f"scores must differ. Got {low:g} in every training example.",
+            "Add examples of other scores, or check that data.fields names the right column.",
         )
     return {"score_range": (low, high)}
 

@@ -1,4 +1,4 @@
-"""Tasks whose answer is a label or a score: all but how their texts are read.
+"""Tasks that predict labels or a score: common parts of classification and sentence pairs.
 
     logits = model(ids), averaged with those of a bag and of other runs (``ensemble``)
 
@@ -44,7 +44,7 @@ from regard.text import special
 from regard.text.from_recipe import dropout_from_recipe
 from regard.text.tokenizer import Tokenizer
 
-ANSWERED_AT_ONCE = 8192  # tokens read side by side
+BATCH_TOKENS = 8192
 SHOWN = 500  # characters of a sample
 
 Reader: TypeAlias = Classifier | Han
@@ -57,7 +57,7 @@ class Labelled(LabelCost, Task[Reader]):
 
     Args:
         recipe: The whole recipe, complete.
-        tokenizer: Between texts and ids.
+        tokenizer: Converts texts to ids and back.
 
     """
 
@@ -65,7 +65,7 @@ class Labelled(LabelCost, Task[Reader]):
         "a bag of word n-grams with naive-Bayes-weighted logistic regression (Wang and Manning "
         "2012), learned from the same examples"
     )
-    cut_by: tuple[str, ...] = ()  # what else decides how texts are cut into ids
+    cut_by: tuple[str, ...] = ()  # further settings that the ids depend on
     trust: float
     """How much examples count for the baseline against the pull to zero."""
 
@@ -95,7 +95,7 @@ class Labelled(LabelCost, Task[Reader]):
 
     @classmethod
     def synthetic_fields(cls, recipe: Recipe, number: int) -> Texts:
-        """Return a label or a score that the recipe knows."""
+        """Return a label or a score of the recipe."""
         data = recipe.data
         return (str(data.score_range[0]) if data.score_range else data.labels[0],)
 
@@ -107,7 +107,7 @@ class Labelled(LabelCost, Task[Reader]):
 
     @classmethod
     def refusal(cls, recipe: Recipe, fields: Texts) -> tuple[str, str] | None:
-        """Say what is wrong with an example's label, if anything is."""
+        """Return problem and remedy for an invalid label."""
         return wrong_label(recipe.data, fields[-1])
 
     @property
@@ -118,9 +118,9 @@ class Labelled(LabelCost, Task[Reader]):
     @property
     def encoding_key(self) -> tuple[str, ...]:
         data, text = self.recipe.data, self.recipe.text
-        told = "\0".join(data.labels) if data.labels else str(data.score_range)
+        labels = "\0".join(data.labels) if data.labels else str(data.score_range)
         cut = (text.overlong, str(text.max_length), *self.cut_by)
-        return ("labels first", told, data.label_separator, *cut)
+        return ("labels first", labels, data.label_separator, *cut)
 
     def stream(self, store: Store) -> Stream:
         settings = self.recipe.training
@@ -129,23 +129,23 @@ class Labelled(LabelCost, Task[Reader]):
 
     @abstractmethod
     def pieces(self, texts: Sequence[str]) -> list[list[int]]:
-        """Turn texts of one field into ids, without what stands around them."""
+        """Encode texts of one field, without special tokens."""
 
     @abstractmethod
     def stored(self, tokens: Tokens) -> list[int]:
-        """Put an example's texts into one row, special tokens between them, as the store has it."""
+        """Join an example's texts with special tokens to the row that is stored."""
 
     @abstractmethod
     def rows(self, tokens: Tokens) -> list[list[int]]:
-        """Do the same to be answered: rows that fit; several where a text is read in windows."""
+        """Return the rows for inference, which fit; several if a text is read in windows."""
 
     @abstractmethod
     def ask(self, text: str) -> Texts:
-        """Take apart what a user asks in one line."""
+        """Split a line of input into the texts of an example."""
 
     @abstractmethod
     def segments(self, ids: Int[Tensor, "row position"]) -> Int[Tensor, "row position"] | None:
-        """Which text each position belongs to, where the body wants to know."""
+        """Return the text of each position, if the body has segments."""
 
     @abstractmethod
     def seen(self, texts: Iterable[Texts]) -> Seen:
@@ -155,7 +155,7 @@ class Labelled(LabelCost, Task[Reader]):
         return classifier(self.recipe.model, self.tokenizer.size, self.labels.columns)
 
     def prepare_model(self, model: Reader, store: Store) -> None:
-        """Count runs of tokens, and the labels where they are to count the same in sum."""
+        """Drop rare n-grams, and count the labels if classes are weighted."""
         filter_ngrams(model, store.rows(1), least=self.recipe.model.embedding.ngram_min_count)
         if self.recipe.training.class_weights == "balanced":
             every = [store[number][0].tolist() for number in range(len(store))]
@@ -172,11 +172,11 @@ class Labelled(LabelCost, Task[Reader]):
         batch = collate(store, numbers, filler=special.PAD)
         rng = np.random.default_rng(list(key))
         labels, texts = batch.fields
-        rows = [self._varied(row, rng) for row in _rows(texts)]
+        rows = [self._augment(row, rng) for row in _rows(texts)]
         return Batch((labels, pad(rows, filler=special.PAD)), numbers)
 
-    def _varied(self, row: list[int], rng: np.random.Generator) -> list[int]:
-        """Cut a row's words anew where that is asked for, and the row where it is too long."""
+    def _augment(self, row: list[int], rng: np.random.Generator) -> list[int]:
+        """Draw a part of a row that is too long, and apply BPE dropout."""
         longest = self.recipe.text.max_length
         if len(row) > longest:
             row = [special.CLS, *drawn(row[1:-1], longest - 2, rng), special.SEP]
@@ -190,7 +190,7 @@ class Labelled(LabelCost, Task[Reader]):
         return anew if len(anew) <= longest else row
 
     def encode_text(self, text: str) -> Batch:
-        """Put a text as it is read when it is asked; of several windows the first."""
+        """Encode one text; of several windows the first."""
         (tokens,) = self._tokens([self.ask(text)])
         return self.pad([([0], self.rows(tokens)[0])])
 
@@ -207,7 +207,7 @@ class Labelled(LabelCost, Task[Reader]):
         return list(zip(*sides, strict=True))
 
     def loss(self, model: Reader, batch: Batch) -> Loss:
-        """Sum over examples; the mean of two passes where two are taken."""
+        """Sum over examples; with two forward passes, their mean."""
         settings, labels = self.recipe.training, self.labels
         targets = labels.targets(_rows(batch.fields[0])).to(batch.fields[1].ids.device)
         smoothing = settings.label_smoothing if model.training else 0.0
@@ -223,7 +223,7 @@ class Labelled(LabelCost, Task[Reader]):
             each = each * labels.weights(targets, self.shares.to(targets.device))
         total = (each + alike).sum()
         if model.training and settings.consistency:
-            total = total + settings.consistency * labels.apart(*(p.logits for p in passes))
+            total = total + settings.consistency * labels.divergence(*(p.logits for p in passes))
         plain = labels.lost(passes[0].logits.detach(), targets, smoothing=0.0).sum()
         return Loss(total, float(plain), len(targets))
 
@@ -241,7 +241,7 @@ class Labelled(LabelCost, Task[Reader]):
         return text_attention(self, self.labels, model, text)
 
     def explanation_notes(self, text: str) -> tuple[str, ...]:
-        """Say whether the bag of n-grams, which is not explained, takes part in the answer."""
+        """Note that the bag of n-grams of the ensemble is not explained."""
         if not self.recipe.decoding.baseline_weight:
             return ()
         return ("This is the network alone; the run answers together with the bag of n-grams.",)
@@ -257,7 +257,7 @@ class Labelled(LabelCost, Task[Reader]):
         texts, written = [one[:-1] for one in examples], [one[-1] for one in examples]
         mine = self.read(model, texts)
         labels, answers = self.labels, self.ensemble.join(mine, texts)
-        told = labels.tell(answers.all)
+        told = labels.predict(answers.all)
         return Evaluation(
             labels.score(answers.all, written),
             {} if answers.bag is None else labels.score(answers.bag, written),
@@ -294,7 +294,7 @@ class Labelled(LabelCost, Task[Reader]):
     def answer(
         self, model: Reader, texts: Sequence[str], *, quick: bool = False, truncate: bool = False
     ) -> list[Prediction]:
-        """Tell the label of each text; a blank line is answered with a blank."""
+        """Predict the label of each text; a blank text has none."""
         answers = [Prediction("", 0.0, 0)] * len(texts)
         asked = [place for place, text in enumerate(texts) if text.strip()]
         if not asked:
@@ -303,19 +303,19 @@ class Labelled(LabelCost, Task[Reader]):
         tokens = self._tokens(taken)
         lost = [self._lost(one, truncate=truncate) for one in tokens]
         mine = self._logits(model, [self.rows(one) for one in tokens])
-        told = self.labels.tell(self.ensemble.join(mine, taken).all)
+        told = self.labels.predict(self.ensemble.join(mine, taken).all)
         for place, one, count in zip(asked, told, lost, strict=True):
             answers[place] = Prediction(*one[:2], count, one.probabilities)
         return answers
 
     def _lost(self, tokens: Tokens, *, truncate: bool) -> int:
-        """Count the tokens that are not read; where the recipe keeps no part, ask before."""
+        """Count the truncated tokens; raise an error if the recipe does not truncate."""
         settings, length = self.recipe.text, len(self.stored(tokens))
         if settings.overlong == "leave-out" and length > settings.max_length and not truncate:
             raise UsageError(
-                f"a text must fit what the model reads. Got {length} tokens; this model reads "
-                f"at most {settings.max_length}.",
-                "Shorten the text, or allow cutting it with --truncate.",
+                f"a text must fit the model's input. Got {length} tokens; this model reads at most "
+                f"{settings.max_length}.",
+                "Shorten the text, or truncate it with --truncate.",
             )
         marks = len(tokens) + 1
         read = sum(len(row) - marks for row in self.rows(tokens))
@@ -323,12 +323,12 @@ class Labelled(LabelCost, Task[Reader]):
 
     @torch.inference_mode()
     def _logits(self, model: Reader, rows: list[list[list[int]]]) -> Tensor:
-        """Read rows sorted by length; a text read in several is their mean."""
+        """Compute logits in batches of similar length; those of several windows are averaged."""
         model.eval()
         flat = [(text, row) for text, own in enumerate(rows) for row in own]
         order = sorted(range(len(flat)), key=lambda at: len(flat[at][1]))
         lengths = np.asarray([len(flat[at][1]) for at in order])
-        cuts = cut_batches(lengths, budget=ANSWERED_AT_ONCE)
+        cuts = cut_batches(lengths, budget=BATCH_TOKENS)
         total = torch.zeros(len(rows), self.labels.columns)
         for begin, end in pairwise(cuts):
             some = [flat[at] for at in order[begin:end]]

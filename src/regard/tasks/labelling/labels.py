@@ -1,8 +1,6 @@
-"""What is told of a text: one label of several, any number of labels, or a score.
+"""Kinds of labels: one of several classes, any number of labels, or a score.
 
-Each kind answers the same questions: how many logits a model has to give, what is lost by them,
-how they are read as an answer, and how answers are scored. Logits of two speakers are mixed as
-(1 - share)·mine + share·theirs, which is the mean of their log-probabilities, renormalised.
+Each kind defines the number of logits, their loss, the prediction and the metrics.
 """
 
 from abc import ABC, abstractmethod
@@ -24,15 +22,15 @@ from regard.tasks.labelling.metrics import (
 )
 from regard.tasks.losses import consistency
 
-STEPS = 1_000_000  # into which the range of a score is cut in the store
+STEPS = 1_000_000  # resolution of a score in the store
 
 Logits = Float[Tensor, "text column"]
 Targets = Float[Tensor, "text column"]
-"""How true each column is, from 0 to 1."""
+"""Target of each column, from 0 to 1."""
 
 
-class Told(NamedTuple):
-    """An answer as a person reads it."""
+class PredictedLabel(NamedTuple):
+    """A predicted label."""
 
     text: str
     log_probability: float
@@ -40,7 +38,7 @@ class Told(NamedTuple):
 
 
 class Labels(ABC):
-    """What is told of a text.
+    """The labels of a task.
 
     Args:
         names: One for each logit.
@@ -62,39 +60,39 @@ class Labels(ABC):
 
     @abstractmethod
     def numbers(self, written: str) -> list[int]:
-        """Return what the store keeps of a label as it is written in the data."""
+        """Encode a label of the data as numbers for the store."""
 
     @abstractmethod
     def targets(self, numbers: Sequence[Sequence[int]]) -> Targets:
-        """Return what is true, from what the store keeps."""
+        """Return the targets of stored numbers."""
 
     @abstractmethod
     def lost(self, logits: Logits, targets: Targets, *, smoothing: float) -> Float[Tensor, " text"]:
-        """Cross entropy of each text."""
+        """Compute the cross entropy of each text."""
 
     @abstractmethod
-    def apart(self, first: Logits, second: Logits) -> Float[Tensor, ""]:
-        """How far two passes are apart (R-Drop)."""
+    def divergence(self, first: Logits, second: Logits) -> Float[Tensor, ""]:
+        """Compute the divergence of two forward passes (R-Drop)."""
 
     @abstractmethod
     def weights(self, targets: Targets, shares: Float[Tensor, " column"]) -> Float[Tensor, " text"]:
-        """Say what a text counts where every label counts the same in sum; on average 1."""
+        """Return class-balanced weights of texts, 1 on average."""
 
     @abstractmethod
-    def tell(self, logits: Logits) -> list[Told]:
-        """Read logits as answers."""
+    def predict(self, logits: Logits) -> list[PredictedLabel]:
+        """Convert logits to predictions."""
 
     @abstractmethod
     def score(self, logits: Logits, written: Sequence[str]) -> dict[str, float]:
-        """Score answers against what is written in the data."""
+        """Score predictions against the labels of the data."""
 
     @abstractmethod
     def details(self, logits: Logits, written: Sequence[str]) -> dict[str, Any]:
-        """Return what one number cannot say."""
+        """Return further results, such as a confusion matrix."""
 
     @abstractmethod
     def right(self, said: str, written: str) -> float | None:
-        """Return 1 for an answer that is right and 0 for one that is not; None for a number."""
+        """Return 1 for a correct prediction, 0 for a wrong one, None for a score."""
 
     def _true(self, written: Sequence[str]) -> Targets:
         return self.targets([self.numbers(one) for one in written])
@@ -120,19 +118,19 @@ class OneLabel(Labels):
         wanted = (1 - smoothing) * targets + smoothing / self.columns
         return -(wanted * logits.log_softmax(dim=1)).sum(dim=1)
 
-    def apart(self, first: Logits, second: Logits) -> Float[Tensor, ""]:
+    def divergence(self, first: Logits, second: Logits) -> Float[Tensor, ""]:
         return consistency(first, second)
 
     def weights(self, targets: Targets, shares: Float[Tensor, " column"]) -> Float[Tensor, " text"]:
         return (targets / (shares * self.columns).clamp(min=1e-9)).sum(dim=1)
 
-    def tell(self, logits: Logits) -> list[Told]:
-        told = []
+    def predict(self, logits: Logits) -> list[PredictedLabel]:
+        found = []
         for row in logits.log_softmax(dim=1):
             best = int(row.argmax())
             every = dict(zip(self.names, row.exp().tolist(), strict=True))
-            told.append(Told(self.names[best], float(row[best]), every))
-        return told
+            found.append(PredictedLabel(self.names[best], float(row[best]), every))
+        return found
 
     def right(self, said: str, written: str) -> float | None:
         return float(said == written.strip())
@@ -176,22 +174,22 @@ class SeveralLabels(Labels):
     def lost(self, logits: Logits, targets: Targets, *, smoothing: float) -> Float[Tensor, " text"]:
         return _each_lost(logits, (1 - smoothing) * targets + smoothing / 2)
 
-    def apart(self, first: Logits, second: Logits) -> Float[Tensor, ""]:
+    def divergence(self, first: Logits, second: Logits) -> Float[Tensor, ""]:
         return consistency(_with_rest(first), _with_rest(second))
 
     def weights(self, targets: Targets, shares: Float[Tensor, " column"]) -> Float[Tensor, " text"]:
-        """Rarer labels count more; a text counts as its labels do on average."""
+        """Rare labels have a higher weight; that of a text is the mean over its labels."""
         each = 1 / (shares * self.columns / shares.sum()).clamp(min=1e-9)
         return (targets * each).sum(dim=1) / targets.sum(dim=1).clamp(min=1)
 
-    def tell(self, logits: Logits) -> list[Told]:
-        told = []
+    def predict(self, logits: Logits) -> list[PredictedLabel]:
+        found = []
         for row in logits:
             said = [name for name, logit in zip(self.names, row.tolist(), strict=True) if logit > 0]
             sure = float(row.abs().neg().exp().log1p().neg().sum())
             every = dict(zip(self.names, row.sigmoid().tolist(), strict=True))
-            told.append(Told(self.separator.join(said), sure, every))
-        return told
+            found.append(PredictedLabel(self.separator.join(said), sure, every))
+        return found
 
     def right(self, said: str, written: str) -> float | None:
         return float(self.numbers(said) == self.numbers(written))
@@ -232,14 +230,14 @@ class Score(Labels):
     def lost(self, logits: Logits, targets: Targets, *, smoothing: float) -> Float[Tensor, " text"]:
         return _each_lost(logits, targets)
 
-    def apart(self, first: Logits, second: Logits) -> Float[Tensor, ""]:
+    def divergence(self, first: Logits, second: Logits) -> Float[Tensor, ""]:
         return consistency(_with_rest(first), _with_rest(second))
 
     def weights(self, targets: Targets, shares: Float[Tensor, " column"]) -> Float[Tensor, " text"]:
         return targets.new_ones(len(targets))
 
-    def tell(self, logits: Logits) -> list[Told]:
-        return [Told(f"{score:.3f}", 0.0, {}) for score in self._scores(logits)]
+    def predict(self, logits: Logits) -> list[PredictedLabel]:
+        return [PredictedLabel(f"{score:.3f}", 0.0, {}) for score in self._scores(logits)]
 
     def right(self, said: str, written: str) -> float | None:
         return None
@@ -257,7 +255,7 @@ class Score(Labels):
 
 
 def labels_from_recipe(data: DataSettings) -> Labels:
-    """Return what is told, from settings that are complete."""
+    """Return the labels of complete settings."""
     if data.scores:
         assert data.score_range is not None
         return Score(*data.score_range)
@@ -267,7 +265,7 @@ def labels_from_recipe(data: DataSettings) -> Labels:
 
 
 def split(written: str, separator: str) -> list[str]:
-    """Labels as the data writes them, one by one."""
+    """Split a field into its labels."""
     parts = written.split(separator) if separator else [written]
     return [part.strip() for part in parts if part.strip()]
 
@@ -277,5 +275,5 @@ def _each_lost(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def _with_rest(logits: Tensor) -> Tensor:
-    """Turn every logit into two that compete: the label, and its absence."""
+    """Turn every logit into two classes: the label and its absence."""
     return torch.stack([logits.flatten(), torch.zeros_like(logits).flatten()], dim=1)

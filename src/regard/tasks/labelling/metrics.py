@@ -1,4 +1,4 @@
-"""Scores of labels and numbers, by their definitions.
+"""Metrics of labels and scores.
 
     accuracy   share of texts whose answer is right (for several labels: all of them)
     F1(label)  2·right / (2·right + wrongly said + wrongly not said); macro: mean over labels,
@@ -6,7 +6,7 @@
     ECE        Σ over 15 equal bins of confidence:  share in bin · |accuracy - mean confidence|
     pearson    correlation of the numbers; spearman: of their ranks, ties given their mean rank
 
-A label that nobody has and nobody is given has F1 = 0 and counts, as in scikit-learn.
+A label that is neither true nor predicted has F1 = 0, as in scikit-learn.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def several_label_scores(
 
 
 def number_scores(said: Sequence[float], true: Sequence[float]) -> dict[str, float]:
-    """Score numbers told for numbers that are true."""
+    """Score predicted numbers."""
     mine, theirs = np.asarray(said, dtype=float), np.asarray(true, dtype=float)
     return {
         "spearman": pearson(ranks(mine), ranks(theirs)),

@@ -1,11 +1,11 @@
-"""Texts longer than a model reads: which part of them it reads.
+"""Truncation: which part of a text that is too long a model reads.
 
     head        the first tokens
     head-tail   the first quarter and the last three quarters of what fits (128 + 382 of 512,
-                Sun et al. 2019): reviews say what they are about first, and what they think last
-    windows     pieces that together cover the text; training draws one, anywhere
+                Sun et al. 2019): reviews begin with their topic and end with a verdict
+    windows     parts that cover the text; training draws one at a random position
 
-Special tokens are put around a part once it is chosen.
+Special tokens are added afterwards.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def head(ids: Sequence[int], most: int) -> list[int]:
 
 
 def head_tail(ids: Sequence[int], most: int) -> list[int]:
-    """Return the beginning and the end, a quarter of ``most`` and three."""
+    """Return the first quarter of ``most`` and the last three."""
     if len(ids) <= most:
         return list(ids)
     first = most // 4
@@ -31,20 +31,20 @@ def head_tail(ids: Sequence[int], most: int) -> list[int]:
 
 
 def windows(ids: Sequence[int], most: int) -> list[list[int]]:
-    """Cover a text with the fewest pieces of at most ``most``, evenly spread."""
+    """Cover a text with the fewest windows of at most ``most``, evenly spaced."""
     count = max(1, -(-len(ids) // most))
     starts = np.linspace(0, max(0, len(ids) - most), count).round().astype(int)
     return [list(ids[start : start + most]) for start in starts]
 
 
 def drawn(ids: Sequence[int], most: int, rng: np.random.Generator) -> list[int]:
-    """Draw a piece of ``most`` from anywhere."""
+    """Draw a window of ``most`` at a random position."""
     start = int(rng.integers(max(0, len(ids) - most) + 1))
     return list(ids[start : start + most])
 
 
 class Fitted(NamedTuple):
-    """A store as it is read: rows that are too long are cut when they are taken."""
+    """A store with the lengths that rows have after truncation."""
 
     store: Store
     longest: int

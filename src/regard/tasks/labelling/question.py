@@ -1,4 +1,4 @@
-"""What there is to explain about a label: its logit; and where poolings attend in the text."""
+"""The question of labels: the logit of a label; and the attention of poolings."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ from regard.tasks.task import Task
 def label_question(
     task: Task[Any], labels: Labels, model: Classifier | Han, inquiry: Inquiry
 ) -> Question:
-    """Explain the logit of the likeliest label, or of another, by the words of the text."""
+    """Explain the logit of the most likely label, or of another, by the words of the text."""
     device, tokenizer = device_of(model), task.tokenizer
     batch = task.encode_text(inquiry.text).to(device)
     ids, length = batch.fields[1].ids[0], int(batch.fields[1].lengths[0])
@@ -39,8 +39,8 @@ def label_question(
         return task.states(model, task.pad([([0], one) for one in rows]).to(device))
 
     with torch.inference_mode():
-        likeliest = int(logits([row])[0].argmax())
-    column = likeliest if inquiry.label is None else _column(labels.names, inquiry.label)
+        best = int(logits([row])[0].argmax())
+    column = best if inquiry.label is None else _column(labels.names, inquiry.label)
 
     def probability(rows: Sequence[Row]) -> Tensor:
         found = logits(rows)
@@ -71,7 +71,7 @@ def label_question(
 def text_attention(
     task: Task[Any], labels: Labels, model: Classifier | Han, text: str
 ) -> TextAttention:
-    """Record where the poolings of a model attended while it labelled a text."""
+    """Record the attention weights of a model's poolings on a text."""
     batch = task.encode_text(text).to(device_of(model))
     ids = batch.fields[1].ids
     logits, tokens = record_tokens(model, ids, lambda: task.states(model, batch))
@@ -79,7 +79,7 @@ def text_attention(
 
 
 def _calls(model: Han, row: Row, rows: int) -> list[Positions]:
-    """Say what each call of the embedding reads of copies of a text: one group of sentences."""
+    """Return the positions that each call of the embedding reads: one group of sentences."""
     ids = torch.tensor(row).expand(rows, -1)
     unfolded = unfold(ids, torch.full((rows,), len(row)), separators=model.separators)
     return [
@@ -94,14 +94,14 @@ def _calls(model: Han, row: Row, rows: int) -> list[Positions]:
 def _column(names: Sequence[str], label: str) -> int:
     if label not in names:
         raise UsageError(
-            f"a label must be one of the run's. Got {label!r}; it has {', '.join(names[:20])}.",
+            f"--label must be a label of the run. Got {label!r}; it has {', '.join(names[:20])}.",
             "Name one of them with --label.",
         )
     return list(names).index(label)
 
 
 def _pooled_states(pooling: str, length: int) -> NDArray[np.float64]:
-    """Say which states are pooled for the label; for the maximum their mean stands in."""
+    """Return the weights of pooled states; those of the mean for max-pooling."""
     weights = np.full((1, length), 1 / length)
     if pooling in ("cls", "first", "last"):
         weights = np.eye(length)[[-1 if pooling == "last" else 0]]

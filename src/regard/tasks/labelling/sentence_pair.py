@@ -1,10 +1,10 @@
-"""Sentence pairs: two texts in, how they stand to each other out, as a label or a score.
+"""Sentence pairs: predict the relation of two texts, as a label or a score.
 
     [CLS] A [SEP] B [SEP],   segment 0 up to the first [SEP], then 1        (Devlin et al. 2019)
 
-With four segments or more, tokens that stand in both texts have segments of their own, 2 in A and
-3 in B: a model that was never pretrained need not learn to compare tokens first. Where both texts
-together are too long, the longer one is cut.
+With four segments or more, tokens that both texts contain have segments of their own, 2 in A and
+3 in B, so that a model without pretraining need not learn to compare tokens. If the pair is too
+long, the longer text is truncated.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,11 +24,11 @@ MARKS = 3  # [CLS] and two [SEP]
 
 
 class SentencePair(Labelled):
-    """How two texts stand to each other.
+    """Classification or scoring of two texts.
 
     Args:
         recipe: The whole recipe, complete.
-        tokenizer: Between texts and ids.
+        tokenizer: Converts texts to ids and back.
 
     """
 
@@ -40,7 +40,7 @@ class SentencePair(Labelled):
         return self.tokenizer.encode_batch(texts)
 
     def stored(self, tokens: Tokens) -> list[int]:
-        """[CLS] A [SEP] B [SEP]; whole where what is too long is to be left out."""
+        """Return [CLS] A [SEP] B [SEP], truncated unless long pairs are left out."""
         return _joined(tokens) if self.recipe.text.overlong == "leave-out" else self._fitted(tokens)
 
     def rows(self, tokens: Tokens) -> list[list[int]]:
@@ -50,7 +50,7 @@ class SentencePair(Labelled):
         parts = tuple(part.strip() for part in text.split("\t"))
         if len(parts) != self.texts or not all(parts):
             raise UsageError(
-                f"a pair is two texts with a tab between them. Got {len(parts)} in {text[:80]!r}.",
+                f"a pair must be two texts separated by a tab. Got {len(parts)} in {text[:80]!r}.",
                 "Write both texts on one line, for instance: printf 'one\\ttwo\\n'.",
             )
         return parts

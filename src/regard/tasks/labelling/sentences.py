@@ -1,4 +1,4 @@
-"""Which sentences a batch of documents has."""
+"""Shapes of the sentences in a batch of documents."""
 
 from regard.data.batch import Padded
 from regard.ledger.entry import Seq
@@ -8,7 +8,7 @@ from regard.models.han import group_by_length, unfold
 
 
 def sentences_of(texts: Padded) -> Sentences:
-    """Take documents apart as :class:`regard.models.han.Han` does."""
+    """Group sentences as :class:`regard.models.han.Han` does."""
     unfolded = unfold(texts.ids, texts.lengths, separators=SEPARATORS)
     if not len(unfolded.ids):
         return Sentences((Seq(0, 0),), ())

@@ -1,4 +1,4 @@
-"""Continuation: a language model goes on with texts, by whichever method the recipe says."""
+"""Text generation by a language model, with the decoding of the recipe."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
@@ -17,7 +17,7 @@ from regard.tasks.task import Prediction
 from regard.text import special
 from regard.text.tokenizer import Tokenizer
 
-AT_ONCE = 64  # texts continued side by side
+AT_ONCE = 64  # texts per batch
 NEVER = (special.PAD, special.BEGIN, special.UNKNOWN, special.CLS, special.SEP, special.MASK)
 
 CancelledRows = Callable[[Sequence[int]], Callable[[], list[int]] | None]
@@ -29,13 +29,13 @@ def never_cancelled(_places: Sequence[int]) -> None:
 
 
 class Continuation:
-    """Goes on with texts.
+    """Generates continuations of texts.
 
     Args:
         settings: How tokens are chosen, and how many at most.
-        tokenizer: Between texts and ids.
-        context: The most tokens the model sees at once.
-        seed: Draws are derived from it and from the text's place among those asked together.
+        tokenizer: Converts texts to ids and back.
+        context: The most tokens that the model attends to.
+        seed: Derives, with the index of a text, the random numbers of sampling.
 
     """
 
@@ -54,9 +54,9 @@ class Continuation:
         quick_tokens: int | None = None,
         cancelled_rows: CancelledRows = never_cancelled,
     ) -> list[Prediction]:
-        """Give what follows each text; of one longer than the context only the end is read.
+        """Continue each text; of one longer than the context only the end is read.
 
-        ``quick_tokens`` writes no more than these, drawn or the likeliest, never by a beam.
+        ``quick_tokens`` bounds the length, and replaces beam search by greedy decoding.
         """
         model.eval()
         prompts = self.tokenizer.encode_batch(list(texts))
@@ -68,7 +68,7 @@ class Continuation:
             found = self._decode(model, rows, places, limits, quick=bool(quick_tokens))
             for place, answer in zip(places, found, strict=True):
                 prompt = prompts[place]
-                # Decoded together, so that a space between the two is where it belongs.
+                # Decoded together, so that the space between the two is kept.
                 text = self.tokenizer.decode([*prompt, *answer.ids])
                 known = len(self.tokenizer.decode(prompt))
                 unread = len(prompt) + 1 - count_context(len(prompt) + 1, self.context)
@@ -123,7 +123,7 @@ class Continuation:
 
 
 def _alike(prompts: list[list[int]]) -> Iterator[list[int]]:
-    """Places of prompts of one length, a bounded number at a time."""
+    """Yield the indices of prompts of one length, a bounded number at a time."""
     by_length = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
     for _, group in groupby(by_length, key=lambda place: len(prompts[place])):
         places = list(group)

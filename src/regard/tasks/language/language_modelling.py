@@ -1,4 +1,4 @@
-"""Language modelling: what comes next, token after token, in plain text.
+"""Language modelling: predict the next token of plain text.
 
     loss = -1/N · Σₙ log p(id(n) | the tokens before it in its window)        nats per token
     perplexity = exp(loss)      bits per byte = N · loss / ln 2 / bytes of the text
@@ -45,15 +45,15 @@ LOGITS_AT_ONCE = 1 << 22  # 16 MB of them
 MOST_QUICK = 1 << 17  # tokens measured on while training
 SAMPLES, SAMPLE_TOKENS = 4, 64  # continuations shown in a report, and how long they are
 ORDERS = {"characters": 6, "words": 3}
-"""The longest run of tokens the n-gram baseline counts; 5 for pieces of words."""
+"""Order of the n-gram baseline; 5 for subwords."""
 
 
 class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
-    """What comes next, by a causal model.
+    """Next-token prediction by a causal model.
 
     Args:
         recipe: The whole recipe; ``text.max_length`` is the length of a window.
-        tokenizer: Between texts and ids.
+        tokenizer: Converts texts to ids and back.
 
     """
 
@@ -68,17 +68,17 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
         self.baseline = f"an n-gram model of order {self.order} (interpolated Kneser-Ney)"
         self._ngrams: NgramModel | None = None
         self._shares: Tensor | None = None
-        """How often each token is written, where a step tells its own tokens apart only."""
+        """Token frequencies, for the sampled softmax."""
         self._continue = Continuation(
             recipe.decoding, tokenizer, context=self.context, seed=recipe.seed_of_draws
         )
 
     @classmethod
     def complete(cls, recipe: Recipe, source: Examples) -> Recipe:
-        """Refuse what a language model cannot do."""
+        """Refuse settings that do not apply to a language model."""
         attends = isinstance(recipe.model.mixer, AttentionSettings)
         wrong = {
-            "model.causal = false lets a language model see what it is to guess": (
+            "model.causal = false lets a language model see the token that it predicts": (
                 recipe.model.causal is False
             ),
             "data.apart hides documents from each other's attention; the mixer is another": (
@@ -105,8 +105,8 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
         length = store.tokens - 1  # nothing is learned from the very last token of ending
         if length < self.context:
             raise DataError(
-                f"a text to learn from must fill a window. Got {length:,} tokens; text.max_length "
-                f"asks for windows of {self.context:,}.",
+                f"the training text must fill a window. Got {length:,} tokens; text.max_length is "
+                f"{self.context:,}.",
                 f"Give more text, or set text.max_length to at most {max(1, length // 2):,}.",
             )
         training = self.recipe.training
@@ -118,7 +118,7 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
         )
 
     def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
-        """Count runs of tokens, in a bounded part of the text."""
+        """Count n-grams, in a bounded part of the text."""
         encoded = (self.encode([example])[0][0] for example in source())
         tables = learn_ngrams(
             chain.from_iterable(encoded),
@@ -168,7 +168,7 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
         return Batch((Padded(torch.from_numpy(rows), lengths),), begins)
 
     def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
-        """Put encoded documents side by side, each after the token of ending."""
+        """Pad encoded documents to a batch, each after the end token."""
         padded = pad([[special.END, *ids] for (ids,) in rows], filler=special.PAD)
         return Batch((padded,), np.arange(len(rows)))
 
@@ -208,7 +208,7 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
         ids = np.concatenate(joined)[:-1] if joined else np.empty(0, dtype=np.uint32)
         size = sum(len(text.encode()) for (text,) in examples)
         if not len(ids) or not size:
-            raise DataError("there is no text to measure on.", "Name a file that has some.")
+            raise DataError("the evaluation data is empty.", "Name a file that has text.")
         if quick and len(ids) > MOST_QUICK:
             ids, size = ids[:MOST_QUICK], round(size * MOST_QUICK / len(ids))
         context = self.context
@@ -219,11 +219,13 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
             theirs = self._ngrams.log_p(ids)
             baseline = _scores(theirs, size)
             together = _scores(np.logaddexp(own, theirs) - math.log(2), size)
-        told = f"nats per token ({self.tokenizer.kind}), windows of {context} every {stride} tokens"
+        signature = (
+            f"nats per token ({self.tokenizer.kind}), windows of {context} every {stride} tokens"
+        )
         return Evaluation(
             _scores(own, size),
             baseline,
-            {"loss": told},
+            {"loss": signature},
             len(examples),
             self._samples(model, encoded, 1 if quick else SAMPLES),
             together,
@@ -265,26 +267,26 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
         return found - (places < 0) * self._spread(head)
 
     def _spread(self, head: TokenHead) -> float:
-        """Say what it costs, beside <unk>, to name one of the tokens that share it."""
+        """Return -log of the share of <unk> that each unseen token gets."""
         if head.written is None:
             return 0.0
         ordinary = int((head.written >= len(SPECIAL)).sum())
         return math.log(max(1, self.tokenizer.size - len(SPECIAL) - ordinary))
 
     def _samples(self, model: LanguageModel, encoded: list[list[int]], most: int) -> list[Sample]:
-        """Go on with the beginnings of documents, or from places spread over a single one."""
+        """Continue the beginnings of documents, or of parts of a single one."""
         length = min(SAMPLE_TOKENS, self.context)
         texts = [ids[:-1] for ids in encoded if len(ids) > 2 * length][:most]
         if len(texts) == 1:
             apart_by = max(1, (len(texts[0]) - 2 * length) // most)
             texts = [texts[0][n * apart_by :] for n in range(most)]
         decode = self.tokenizer.decode
-        asked = [decode(ids[:length]) for ids in texts]
+        prompts = [decode(ids[:length]) for ids in texts]
         expected = [decode(ids[length : 2 * length]) for ids in texts]
-        answers = self._continue(model, asked, quick_tokens=length)
+        answers = self._continue(model, prompts, quick_tokens=length)
         return [
             Sample(prompt, right, answered.text)
-            for prompt, right, answered in zip(asked, expected, answers, strict=True)
+            for prompt, right, answered in zip(prompts, expected, answers, strict=True)
         ]
 
     def _answer_batch(self, model: LanguageModel, inquiry: Inquiry) -> AnsweredBatch:
@@ -303,7 +305,7 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
         quick: bool = False,
         truncate: bool = False,
     ) -> list[Prediction]:
-        """Go on with each text; of one longer than the context only the end is read."""
+        """Continue each text; of one longer than the context only the end is read."""
         quick_tokens = SAMPLE_TOKENS if quick else None
         return self._continue(
             model, texts, quick_tokens=quick_tokens, cancelled_rows=self.cancelled_rows

@@ -1,4 +1,4 @@
-"""What there is to explain about a text's ending: log p of each of its words, given the rest."""
+"""The question of a text's last word, or continuation: log p of its words, given the rest."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ class Prompt(NamedTuple):
 
 
 def continued_batch(task: Task[Any], model: LanguageModel, text: str) -> AnsweredBatch:
-    """Let a language model go on with a text, and put prompt and continuation side by side."""
+    """Continue a text; return prompt and continuation as one row."""
     answered = task.answer(model, [text])[0]
     (ids,) = task.encode([(text,)])[0]
     whole = [*ids[:-1], *answered.ids][: task.recipe.text.max_length - 1]
@@ -37,7 +37,7 @@ def continued_batch(task: Task[Any], model: LanguageModel, text: str) -> Answere
 
 
 def ending_question(task: Task[Any], model: LanguageModel, inquiry: Inquiry) -> Question:
-    """Explain the last word by those before it, or what the model writes next by the text."""
+    """Explain the last word by those before it, or the continuation by the text."""
     tokenizer, (ids,) = task.tokenizer, task.encode([(inquiry.text,)])[0]
     boundary, most = ids[-1], task.recipe.text.max_length
     prompt, ending = _split_ending(task, model, inquiry, ids[:-1])
@@ -71,7 +71,7 @@ def ending_question(task: Task[Any], model: LanguageModel, inquiry: Inquiry) -> 
 
 
 def _split_ending(task: Task[Any], model: LanguageModel, inquiry: Inquiry, ids: Row) -> Prompt:
-    """Take the last word as the ending, or what the model writes."""
+    """Split off the last word, or generate a continuation."""
     if inquiry.continue_text:
         return Prompt(ids, list(task.answer(model, [inquiry.text])[0].ids) or ids[-1:])
     last = task.tokenizer.words(ids)[-1].tokens

@@ -1,6 +1,6 @@
-"""Spans of characters to tags of tokens; a span that does not fit the tokens is named, never lost.
+"""Convert character spans to token tags; a span that does not align with tokens is reported.
 
-"Anna lives in York."   [0, 4, PER] fits "Anna"   [14, 17, LOC] ends inside "York"
+"Anna lives in York."   [0, 4, PER] is "Anna"   [14, 17, LOC] ends inside "York"
 """
 
 from bisect import bisect_left, bisect_right
@@ -12,7 +12,7 @@ from regard.tasks.tagging.schemes import Span, write_tags
 
 
 class Marked(NamedTuple):
-    """A span of characters as an annotator marked it; the end is exclusive."""
+    """An annotated span of characters; the end is exclusive."""
 
     begin: int
     end: int
@@ -20,7 +20,7 @@ class Marked(NamedTuple):
 
 
 class Misfit(NamedTuple):
-    """A span that cannot be learned: which rule it breaks, why, and what would be right."""
+    """A span that cannot be converted: the kind of fault, the problem and the remedy."""
 
     kind: str
     problem: str
@@ -30,7 +30,7 @@ class Misfit(NamedTuple):
 def annotate(
     text: str, tokens: Sequence[Place], marked: Sequence[Marked]
 ) -> Annotation | list[Misfit]:
-    """Give every token its tag, or say of every span that does not fit why."""
+    """Return the tags of the tokens, or a misfit for every span that does not align."""
     starts = {begin: number for number, (begin, _) in enumerate(tokens)}
     stops = {end: number + 1 for number, (_, end) in enumerate(tokens)}
     misfits: list[Misfit] = []
@@ -53,18 +53,18 @@ def annotate(
 def _misfit(text: str, tokens: Sequence[Place], one: Marked) -> Misfit:
     begin, end, label = one
     if not label.strip():
-        return Misfit("span", f"The span {_shown(text, one)} has no label.", "Give it one.")
+        return Misfit("span", f"The span {_shown(text, one)} has no label.", "Add one.")
     if not 0 <= begin < end <= len(text):
         problem = (
-            f"The span [{begin}, {end}, {label!r}] is not in the text of {len(text)} characters."
+            f"The span [{begin}, {end}, {label!r}] is outside the text of {len(text)} characters."
         )
         return Misfit(
-            "span", problem, "Correct it: counted from 0 in characters, the end exclusive."
+            "span", problem, "Correct it: offsets are characters from 0, the end is exclusive."
         )
-    problem = f"The span {_shown(text, one)} does not begin and end where tokens do."
+    problem = f"The span {_shown(text, one)} does not begin and end at token boundaries."
     nearest = _nearest(tokens, one)
     if nearest is None:
-        return Misfit("span", problem, "Mark a token of the text.")
+        return Misfit("span", problem, "Mark at least one token.")
     return Misfit("span", problem, f"The tokens it touches are {_shown(text, nearest)}.")
 
 

@@ -1,9 +1,8 @@
-"""From probabilities to tags: the likeliest sequence that the scheme allows (Viterbi 1967).
+"""Viterbi decoding: the most likely tag sequence that the scheme allows (Viterbi 1967).
 
     tags* = argmax Σ log p(tag of token)    over sequences in which I-X follows B-X or I-X
 
-Nothing is learned of which tag follows which; where tags have no prefixes each token's likeliest
-is taken.
+There are no learned transition scores. Without prefixes, each token gets its most likely tag.
 """
 
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ Numbers = NDArray[np.float64]
 
 
 class Decoder:
-    """Chooses the tags of a text.
+    """Decodes the tags of a text.
 
     Args:
         tags: All tags there are, in the order of the columns of ``log_p``.
@@ -32,7 +31,7 @@ class Decoder:
         """Added to a path's score: from tag (row; the last one is the beginning) to tag."""
 
     def best(self, log_p: Numbers) -> list[int]:
-        """Find the likeliest allowed sequence; ``log_p`` has a row per token, a column per tag."""
+        """Find the most likely allowed sequence; ``log_p`` has rows of tokens, columns of tags."""
         if not len(log_p):
             return []
         score = log_p[0] + self._barred[-1]
@@ -48,6 +47,6 @@ class Decoder:
 
 
 def _may_follow(tag: str) -> tuple[str, str] | None:
-    """Name the tags that may stand before one; None for any."""
+    """Return the tags that may precede one; None for any."""
     label = tag.removeprefix("I-")
     return (f"B-{label}", f"I-{label}") if label != tag else None

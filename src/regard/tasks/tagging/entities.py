@@ -1,9 +1,9 @@
-"""Answers of a tagger: spans of characters with a type and a score, as data and as text.
+"""Predictions of a tagger: spans of characters with a type and a score, as data and as text.
 
     [{"entity_group": "PER", "score": 0.99, "word": "Anna", "start": 0, "end": 4}, …]
     Anna[PER 0.99] lives in Rome[LOC 0.98].
 
-A score is the mean probability of the tags that the span's tokens were given.
+A score is the mean probability of the predicted tags of the span's tokens.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ def find_entities(
     probabilities: Numbers,
     scheme: Scheme,
 ) -> list[Entity]:
-    """Make entities of tags; ``probabilities`` are those of the tags, one per token."""
+    """Convert tags to entities; ``probabilities`` are those of the tags, one per token."""
     return [
         _entity(text, tokens, span, float(np.mean(probabilities[span.begin : span.end])))
         for span in read_spans(tags, scheme)

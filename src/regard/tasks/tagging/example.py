@@ -1,10 +1,10 @@
-"""What an example of tagging is: a text, and a second field with its tokens and their tags.
+"""Examples of tagging: a text, and an annotation with its tokens and their tags.
 
     ("Anna lives in Rome.", {"scheme": "IOB2", "tags": ["B-PER", …], "tokens": [[0, 4], …]})
 
-Tokens are what the data marks: the lines of a CoNLL file, or, where the data marks characters, the
-words of the text. Each token is read as one or more words (letters and digits, or a single mark of
-punctuation), since that is how a text is cut that nobody has cut before.
+Tokens are those of the data: the lines of a CoNLL file, or, for character spans, the words of the
+text. The model reads each token as one or more words (letters and digits, or one punctuation mark),
+because plain text is split in the same way.
 """
 
 import json
@@ -16,13 +16,13 @@ from typing import NamedTuple
 from regard.tasks.tagging.schemes import OUTSIDE, Scheme, Span, read_spans, write_tags
 
 LEARNED: Scheme = "IOB2"
-"""The scheme in which spans are learned and answered, whatever the data has."""
+"""The scheme of targets and predictions, whatever the data has."""
 
 _IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _JOINERS = "\u200c\u200d"
 
 Place = tuple[int, int]
-"""Where a token begins and ends in its text, in characters; the end is exclusive."""
+"""Begin and end of a token in its text, in characters; the end is exclusive."""
 
 
 class Annotation(NamedTuple):
@@ -30,7 +30,7 @@ class Annotation(NamedTuple):
 
     scheme: Scheme
     tags: tuple[str, ...]
-    """One per token, as the data has them."""
+    """One per token, as in the data."""
     tokens: tuple[Place, ...]
 
     def as_field(self) -> str:
@@ -51,18 +51,18 @@ class Annotation(NamedTuple):
 
     @property
     def learned(self) -> tuple[str, ...]:
-        """The tags in the one scheme that is learned."""
+        """The tags in the scheme of the targets."""
         scheme = "none" if self.scheme == "none" else LEARNED
         return tuple(write_tags(self.spans, len(self.tags), scheme))
 
 
 def find_words(text: str) -> list[Place]:
-    """Cut a text into words, Chinese characters and marks of punctuation."""
+    """Split a text into words, Chinese characters and punctuation marks."""
     return [found.span() for found in _word().finditer(text)]
 
 
 def words_of(token: str) -> list[str]:
-    """Cut a token into the words it is read as."""
+    """Split a token into words."""
     return _word().findall(token)
 
 

@@ -1,4 +1,4 @@
-"""What predicted tags are worth on a split, beside the most frequent tag of each word."""
+"""Evaluation of predicted tags; the baseline is the most frequent tag of each word."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -19,14 +19,14 @@ SHOWN = 500  # characters of a sample
 
 
 class Gold(NamedTuple):
-    """A text and what is true of it."""
+    """A text and its true annotation."""
 
     text: str
     annotation: Annotation
 
 
 class Predicted(NamedTuple):
-    """Tags of the learned scheme for every token of every text."""
+    """Tags in the scheme of the targets, for every token of every text."""
 
     model: list[list[str]]
     baseline: list[list[str]]
@@ -35,7 +35,7 @@ class Predicted(NamedTuple):
 
 
 def measure(gold: Sequence[Gold], predicted: Predicted) -> Evaluation:
-    """Score both by the data's own scheme, or by the learned one where the data has several."""
+    """Score both in the scheme of the data, or in that of the targets if the data has several."""
     schemes = {one.annotation.scheme for one in gold}
     scheme: Scheme = schemes.pop() if len(schemes) == 1 else LEARNED
     mine, theirs = (

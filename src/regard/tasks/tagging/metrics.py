@@ -27,7 +27,7 @@ class Score(NamedTuple):
 
 
 class EntityScores(NamedTuple):
-    """What predicted spans are worth."""
+    """Scores of predicted spans."""
 
     micro: Score
     macro: Score

@@ -1,7 +1,7 @@
-"""The baseline: every word gets the tag it had most often in training.
+"""The baseline: every word gets its most frequent tag in training.
 
-A word that training has not seen gets the commonest tag of all, which is mostly O. Only words
-whose tag is another are kept: as bytes and numbers, so that they fit into a file of tensors.
+An unknown word gets the most frequent tag of all, which is usually O. Only words with another tag
+are stored, as bytes and numbers, so that they fit into a file of tensors.
 """
 
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ _SEPARATOR = "\0"
 
 
 class MostFrequentTag:
-    """The commonest tag of each word.
+    """The most frequent tag of each word.
 
     Args:
         tags: All tags there are.
@@ -26,16 +26,16 @@ class MostFrequentTag:
         self.default = self.tags[0]
         self.by_word: dict[str, str] = {}
 
-    def learn(self, tagged: Iterable[tuple[str, str]]) -> dict[str, Tensor]:
+    def fit(self, tagged: Iterable[tuple[str, str]]) -> dict[str, Tensor]:
         """Count tags by word; of equally frequent ones the first of :attr:`tags` wins."""
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         total: Counter[str] = Counter()
         for word, tag in tagged:
             counts[word][tag] += 1
             total[tag] += 1
-        self.default = self._commonest(total)
-        commonest = {word: self._commonest(own) for word, own in counts.items()}
-        self.by_word = {w: tag for w, tag in sorted(commonest.items()) if tag != self.default}
+        self.default = self._most_frequent(total)
+        frequent = {word: self._most_frequent(own) for word, own in counts.items()}
+        self.by_word = {w: tag for w, tag in sorted(frequent.items()) if tag != self.default}
         numbers = [self.default, *self.by_word.values()]
         spelled = _SEPARATOR.join(self.by_word).encode()
         return {
@@ -44,7 +44,7 @@ class MostFrequentTag:
         }
 
     def load(self, parameters: Mapping[str, Tensor]) -> None:
-        """Take up what :meth:`learn` returned."""
+        """Load what :meth:`fit` returned."""
         self.default, *rest = (self.tags[n] for n in parameters["tags"].tolist())
         words = bytes(parameters["words"].tolist()).decode().split(_SEPARATOR) if rest else []
         self.by_word = dict(zip(words, rest, strict=True))
@@ -53,5 +53,5 @@ class MostFrequentTag:
         """Tag words; the sequence may break the scheme."""
         return [self.by_word.get(word, self.default) for word in words]
 
-    def _commonest(self, counts: Counter[str]) -> str:
+    def _most_frequent(self, counts: Counter[str]) -> str:
         return max(self.tags, key=lambda tag: counts[tag])

@@ -1,4 +1,4 @@
-"""JSON lines with marked texts, as annotation tools and libraries write them.
+"""Read annotated texts from JSON lines, as annotation tools and libraries write them.
 
 Prodigy    {"text": …, "spans": [{"start": 0, "end": 4, "label": "PER"}], "tokens": […]}
 doccano    {"text": …, "label": [[0, 4, "PER"]]}     also "labels" and "entities"
@@ -45,9 +45,9 @@ def read_objects(path: Path, fields: tuple[str, ...]) -> Iterator[Found | Senten
         if isinstance(value, Fault):
             yield value
             continue
-        names = names or _usual(value)
+        names = names or _detect_names(value)
         if names is None:
-            problem = f"Which fields hold text and spans is not plain from: {', '.join(value)}."
+            problem = f"The fields of text and spans cannot be detected among: {', '.join(value)}."
             remedy = 'Name them in data.fields, for instance ["text", "spans"].'
             yield Fault("missing-field", "fatal", str(path), line.number, problem, remedy)
             return
@@ -57,7 +57,7 @@ def read_objects(path: Path, fields: tuple[str, ...]) -> Iterator[Found | Senten
 def mark_text(
     path: str, line: int, text: str, marked: Sequence[Marked], tokens: Sequence[Place] = ()
 ) -> Iterator[Found]:
-    """Make a record of a text with marked characters, or name every span that does not fit."""
+    """Make a record of an annotated text, or a fault for every span that does not align."""
     found = annotate(text, tokens or find_words(text), marked)
     if isinstance(found, list):
         for misfit in found:
@@ -83,7 +83,7 @@ def as_marked(value: object) -> Marked | None:
     return Marked(begin, end, label)
 
 
-def _usual(value: dict[str, object]) -> Names | None:
+def _detect_names(value: dict[str, object]) -> Names | None:
     """Find the names that tools use."""
     tokens = value.get("tokens", value.get("words"))
     if isinstance(tokens, list) and all(isinstance(one, str) for one in tokens):
@@ -97,13 +97,13 @@ def _read(
 ) -> Iterator[Found | Sentence]:
     if value.get("answer") in REJECTED:
         problem = f'The annotator\'s answer is "{value["answer"]}".'
-        yield Fault("rejected", "note", str(path), line, problem, "The text is passed over.")
+        yield Fault("rejected", "note", str(path), line, problem, "The text is skipped.")
         return
     text, marks = value.get(names.text), value.get(names.marks)
     if not isinstance(text, str | list) or not isinstance(marks, list):
         name = names.marks if isinstance(text, str | list) else names.text
         yield make_fault(
-            "missing-field", path, line, f"The field {name!r} is missing or of another kind."
+            "missing-field", path, line, f"The field {name!r} is missing or has the wrong type."
         )
     elif isinstance(text, list):
         yield _tagged(path, line, text, marks)
@@ -119,10 +119,10 @@ def _tagged(path: Path, line: int, tokens: list[object], tags: list[object]) -> 
     sentence = []
     for token, tag in zip(tokens, tags, strict=True):
         if type(tag) is int:
-            problem = f"The tag {tag} is a number, and what it stands for is not in the file."
+            problem = f"The tag {tag} is a number, and the file does not name it."
             return Fault("tag", "bad", str(path), line, problem, 'Write names, such as "B-PER".')
         if not (isinstance(token, str) and isinstance(tag, str) and token.strip() and tag.strip()):
-            problem = f"Tokens and tags are texts that are not empty. Got {token!r} and {tag!r}."
+            problem = f"Tokens and tags must be nonempty strings. Got {token!r} and {tag!r}."
             return make_fault("columns", path, line, problem)
         sentence.append(Token(token, tag, line))
     return sentence
@@ -134,20 +134,18 @@ def _marked(
     spans = [as_marked(mark) for mark in marks]
     unread = [mark for mark, span in zip(marks, spans, strict=True) if span is None]
     for mark in unread:
-        problem = f"A span is [start, end, label]. Got {json.dumps(mark, ensure_ascii=False)}."
+        problem = f"A span must be [start, end, label]. Got {json.dumps(mark, ensure_ascii=False)}."
         yield make_fault("span", path, line, problem)
     places = _given_tokens(text, value.get("tokens"))
     if places is None:
-        yield make_fault(
-            "span", path, line, 'The "tokens" do not stand in the text where they say.'
-        )
+        yield make_fault("span", path, line, 'The offsets of "tokens" do not match the text.')
     elif not unread:
         marked = [span for span in spans if span is not None]
         yield from mark_text(str(path), line, text, marked, places)
 
 
 def _given_tokens(text: str, value: object) -> list[Place] | None:
-    """Read Prodigy's own tokens, white space left out; none where there are none, None if wrong."""
+    """Read Prodigy's tokens without white space; an empty list if absent, None if wrong."""
     if not isinstance(value, list):
         return []
     found = []

@@ -1,7 +1,6 @@
-"""What there is to explain about tags: the log-probability of the tags of each span found.
+"""The question of tags: the log-probability of the tags of each predicted span.
 
-A word that is left out keeps its place and is read as [MASK]: the tags of the other words, and
-its own, are still asked for where they were.
+An erased word is replaced by [MASK], so that all words keep their positions and tags.
 """
 
 from collections.abc import Sequence
@@ -26,7 +25,7 @@ from regard.text import special
 
 @dataclass(frozen=True)
 class TagQuestion(Question):
-    """A question whose answers stand at places of the text itself."""
+    """A question whose answers are positions of the text."""
 
     def without(self, erased: Sequence[int]) -> Row:
         """Return the ids with these words masked."""
@@ -35,9 +34,9 @@ class TagQuestion(Question):
 
 
 def tag_question(task: Task[Any], decoder: Decoder, model: Tagger, inquiry: Inquiry) -> Question:
-    """Explain the tags of every span found in a text, or of those with one label.
+    """Explain the tags of every predicted span, or of those with one label.
 
-    Where none is found, the tags that say so are explained.
+    If no span is predicted, the tags O are explained.
     """
     text, tokenizer = inquiry.text, task.tokenizer
     batch = task.encode_text(text).to(device_of(model))
@@ -47,8 +46,8 @@ def tag_question(task: Task[Any], decoder: Decoder, model: Tagger, inquiry: Inqu
     firsts = [1 + first for first in places.firsts]  # behind [CLS]
 
     def log_p(rows: Sequence[Row]) -> Tensor:
-        asked = task.pad([([0] * len(one), one) for one in rows]).to(device_of(model))
-        return task.states(model, asked)[:, firsts].log_softmax(dim=-1)
+        batch = task.pad([([0] * len(one), one) for one in rows]).to(device_of(model))
+        return task.states(model, batch)[:, firsts].log_softmax(dim=-1)
 
     with torch.inference_mode():
         best = decoder.best(log_p([row])[0].cpu().double().numpy())
@@ -59,8 +58,8 @@ def tag_question(task: Task[Any], decoder: Decoder, model: Tagger, inquiry: Inqu
         chosen, names = [Span(0, len(tokens), OUTSIDE)], ["no span"]
     if not chosen:
         raise UsageError(
-            f"an attribution needs a word tagged {inquiry.label} to explain. The model finds none "
-            f"in {text[:60]!r}.",
+            f"an attribution needs a word tagged {inquiry.label}. The model predicts none in "
+            f"{text[:60]!r}.",
             "Leave --label out, or give another text.",
         )
 

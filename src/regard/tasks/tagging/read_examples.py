@@ -1,6 +1,6 @@
-"""Files to examples of tagging, whatever their format; everything wrong is named by file and line.
+"""Read examples of tagging in any format; every fault has file and line.
 
-The scheme of a file's tags is found by reading the file once before, and a note says which it is.
+The tag scheme of a file is detected in a first pass over the file, and reported in a note.
 """
 
 import json
@@ -37,8 +37,8 @@ def records(data: DataSettings, files: Iterable[str], split: str) -> Iterator[Fo
         )
     if data.group:
         raise UsageError(
-            f"tagging reads no column of groups. Got data.group = {data.group!r}.",
-            "Name files of their own in data.valid, and take data.group out.",
+            f"tagging does not support data.group. Got data.group = {data.group!r}.",
+            "Remove data.group and name validation files in data.valid.",
         )
     for file in files:
         if file.startswith(WORLD):
@@ -80,7 +80,7 @@ def _parts(path: Path, data: DataSettings) -> Iterator[Found | Sentence]:
 
 def _note(path: Path, scheme: Scheme) -> Fault:
     problem = f"The tags are {scheme}."
-    remedy = "They are read and scored as such; what is learned is IOB2."
+    remedy = "They are read and scored in this scheme; the model is trained on IOB2."
     if scheme == "none":
         problem = "The tags have no prefixes such as B- and I-."
         remedy = "Each token is tagged and scored alone."
@@ -88,7 +88,7 @@ def _note(path: Path, scheme: Scheme) -> Fault:
 
 
 def _annotated(path: Path, sentence: Sentence, scheme: Scheme) -> Iterator[Found]:
-    """Make a record of a sentence; name tags that the scheme does not allow."""
+    """Make a record of a sentence; tags that the scheme does not allow are reported."""
     unread = [one for one in sentence if scheme != "none" and not is_prefixed(one.tag)]
     for token in unread:
         problem = f"The tag {token.tag!r} of {token.text!r} has no prefix such as B- or I-."

@@ -1,10 +1,10 @@
-"""Words as rows of pieces, and the logits of their tokens, whatever their length.
+"""Encode words as rows of subwords, and compute the logits of tokens.
 
-    row      [CLS] pieces of the words [SEP]
-    first    where a token's first piece stands: there its tag is read
+    row      [CLS] subwords of the words [SEP]
+    first    position of a token's first subword, where its tag is predicted
 
-A text of more pieces than fit is read in windows that overlap by half; each token is answered by
-the window in whose middle it stands.
+A longer text is read in windows that overlap by half; the tag of a token is taken from the window
+in whose middle it is.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,19 +24,19 @@ from regard.text import special
 from regard.text.tokenizer import Tokenizer
 
 MARKS = 2  # [CLS] and [SEP]
-READ_AT_ONCE = 8192  # tokens side by side
+BATCH_TOKENS = 8192
 
 
 class Row(NamedTuple):
-    """A text in pieces, without what stands around them."""
+    """The subwords of a text, without special tokens."""
 
     ids: list[int]
     firsts: list[int]
-    """Where each token's first piece stands; ascending."""
+    """Position of each token's first subword; ascending."""
 
 
 class Window(NamedTuple):
-    """A part of a row, and the places it answers for."""
+    """A part of a row, and the positions whose tags it predicts."""
 
     begin: int
     first: int
@@ -45,14 +45,14 @@ class Window(NamedTuple):
 
 
 def marked(ids: Sequence[int]) -> list[int]:
-    """Put [CLS] and [SEP] around a row."""
+    """Add [CLS] and [SEP]."""
     return [special.CLS, *ids, special.SEP]
 
 
-def spell(tokenizer: Tokenizer, words: Iterable[str]) -> dict[str, list[int]]:
-    """Cut every word into pieces by itself; one that has none is unknown."""
+def encode_words(tokenizer: Tokenizer, words: Iterable[str]) -> dict[str, list[int]]:
+    """Encode every word by itself; one without subwords is unknown."""
     every = sorted(set(words))
-    # Characters alone have no mark of where a word begins.
+    # A tokenizer of characters does not mark the beginning of a word.
     before = " " if tokenizer.kind == "characters" else ""
     found = tokenizer.encode_batch([before + word for word in every])
     return {word: ids or [special.UNKNOWN] for word, ids in zip(every, found, strict=True)}
@@ -61,12 +61,12 @@ def spell(tokenizer: Tokenizer, words: Iterable[str]) -> dict[str, list[int]]:
 def to_rows(
     tokenizer: Tokenizer, texts: Sequence[str], tokens: Sequence[Sequence[Place]]
 ) -> list[Row]:
-    """Turn the tokens of texts into rows."""
+    """Encode the tokens of texts as rows."""
     cut_up = [
         [words_of(text[begin:end]) for begin, end in places]
         for text, places in zip(texts, tokens, strict=True)
     ]
-    pieces = spell(tokenizer, (word for own in cut_up for words in own for word in words))
+    pieces = encode_words(tokenizer, (word for own in cut_up for words in own for word in words))
     return [
         _row([[id for word in words for id in pieces[word]] for words in own]) for own in cut_up
     ]
@@ -92,7 +92,7 @@ def windows(length: int, most: int) -> list[Window]:
 def token_logits(
     model: Tagger, rows: Sequence[Row], *, most: int, tags: int
 ) -> list[Float[Tensor, "token tag"]]:
-    """Return the logits of every token of every row; ``most`` pieces are read at once."""
+    """Compute the logits of every token; a window has at most ``most`` subwords."""
     model.eval()
     if not rows:
         return []
@@ -100,7 +100,7 @@ def token_logits(
     flat.sort(key=lambda each: min(len(rows[each[0]].ids), most))
     lengths = np.array([min(len(rows[text].ids), most) + MARKS for text, _ in flat], dtype=np.int64)
     found = [torch.zeros(len(row.firsts), tags) for row in rows]
-    for begin, end in pairwise(cut_batches(lengths, budget=READ_AT_ONCE)):
+    for begin, end in pairwise(cut_batches(lengths, budget=BATCH_TOKENS)):
         some = flat[begin:end]
         ids, counts = pad(
             [marked(rows[text].ids[one.begin : one.begin + most]) for text, one in some],

@@ -38,7 +38,7 @@ _BOUNDARY = _Tag(OUTSIDE, "")
 
 
 def is_prefixed(tag: str) -> bool:
-    """Whether a tag has a prefix of some scheme, or stands for "no span"."""
+    """Whether a tag has a prefix of some scheme, or is O."""
     return tag == OUTSIDE or _PREFIXED.fullmatch(tag) is not None
 
 
@@ -48,7 +48,7 @@ def normalize(tag: str) -> str:
 
 
 def detect_scheme(sequences: Iterable[Sequence[str]]) -> Scheme:
-    """Find the scheme of tag sequences; where they break every scheme, the one they break least."""
+    """Detect the scheme of tag sequences: the one with the fewest violations."""
     prefixes: set[str] = set()
     prefixed = plain = bare = needless = 0
     for tags in sequences:
@@ -108,7 +108,7 @@ def _parse(tag: str) -> _Tag:
 
 
 def _lenient_spans(tags: Sequence[_Tag]) -> list[Span]:
-    """Begin a span wherever conlleval does, and end it where the next begins or nothing is."""
+    """Begin a span wherever conlleval does; it ends at the next one or at O."""
     found: list[Span] = []
     begin, before = 0, _BOUNDARY
     for at, here in enumerate([*tags, _BOUNDARY]):
@@ -123,7 +123,7 @@ def _lenient_spans(tags: Sequence[_Tag]) -> list[Span]:
 
 
 def _strict_spans(tags: Sequence[_Tag], scheme: Scheme) -> list[Span]:
-    """Walk from one allowed beginning to the next; a span that does not end as it must is none."""
+    """Find spans that begin, continue and end as the scheme requires."""
     found: list[Span] = []
     closed = [*tags, _BOUNDARY]
     at, before = 0, _BOUNDARY

@@ -1,4 +1,4 @@
-"""The tags of a recipe: which there are, and what they say of the scheme.
+"""The tag set of a recipe, and its scheme.
 
 spans    O B-LOC I-LOC B-PER I-PER        written into data.labels once the data is read
 none     ADJ DET NOUN VERB
@@ -29,7 +29,7 @@ def complete_tags(recipe: Recipe, source: Examples) -> Recipe:
         types.update(span.label for span in annotation.spans)
     if len(schemes) == 2:
         raise DataError(
-            "tags must be of one kind. Got some with prefixes such as B- and some without.",
+            "tags must all have prefixes such as B-, or all have none. Got both kinds.",
             "Name the same column for every file in data.fields, or correct the files.",
         )
     least = 2 if schemes == {True} else 1
@@ -51,12 +51,12 @@ def scheme_of(tags: Sequence[str]) -> Scheme:
 
 
 def unknown_tag(known: Sequence[str], field: str) -> tuple[str, str] | None:
-    """Say which tag of an example is not known, and the remedy; None if all are."""
+    """Return problem and remedy for an unknown tag of an example; None if all are known."""
     unknown = sorted(set(Annotation.from_field(field).learned) - set(known)) if known else []
     if not unknown:
         return None
     return (
-        f"A tag must be one that training has seen. Got {unknown[0]!r}; known are "
+        f"A tag must occur in the training data. Got {unknown[0]!r}; known tags are "
         f"{_listed(known)}.",
         "Correct the tag, or add examples of it to data.train.",
     )

@@ -1,7 +1,7 @@
 """Tagging: a text in, a tag for each of its tokens out; names, parts of speech, chunks.
 
-loss      Σ -log p(tag of word)        at each word's first piece; nothing is asked of the others
-answer    the likeliest tags that the scheme allows, as spans of characters
+loss        Σ -log p(tag of word)      at each word's first subword; the others have no target
+prediction  the most likely tags that the scheme allows, as spans of characters
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ from regard.tasks.tagging.measure import Gold, Predicted, measure
 from regard.tasks.tagging.most_frequent import MostFrequentTag
 from regard.tasks.tagging.question import tag_question
 from regard.tasks.tagging.read_examples import records
-from regard.tasks.tagging.rows import MARKS, Row, marked, spell, to_rows, token_logits
+from regard.tasks.tagging.rows import MARKS, Row, encode_words, marked, to_rows, token_logits
 from regard.tasks.tagging.suggest import survey_tokens
 from regard.tasks.tagging.tag_set import complete_tags, unknown_tag
 from regard.tasks.task import Evaluation, Examples, Prediction, Task, Texts
@@ -44,9 +44,9 @@ from regard.text.from_recipe import dropout_from_recipe
 from regard.text.tokenizer import Tokenizer
 
 UNTAGGED = ""
-"""Stands for tags that are not known: every word then counts as having the first."""
-NOT_ASKED = 0
-"""Stands in the store where no tag is asked for; tag n is kept as n + 1."""
+"""An example without tags: every word then has the first tag."""
+NO_TARGET = 0
+"""A position without a target in the store; tag n is stored as n + 1."""
 
 
 class Tagging(TaggingCost, Task[Tagger]):
@@ -54,7 +54,7 @@ class Tagging(TaggingCost, Task[Tagger]):
 
     Args:
         recipe: The whole recipe, complete.
-        tokenizer: Between texts and ids.
+        tokenizer: Converts texts to ids and back.
 
     """
 
@@ -84,7 +84,7 @@ class Tagging(TaggingCost, Task[Tagger]):
 
     @classmethod
     def synthetic_fields(cls, recipe: Recipe, number: int) -> Texts:
-        """Leave it open which tags the words of a text have."""
+        """Return an annotation without tags."""
         return (UNTAGGED,)
 
     def load(self, batch: Batch) -> Load:
@@ -102,7 +102,7 @@ class Tagging(TaggingCost, Task[Tagger]):
 
     @classmethod
     def refusal(cls, recipe: Recipe, fields: Texts) -> tuple[str, str] | None:
-        """Say which tag is not known, if one is not."""
+        """Return problem and remedy for an unknown tag."""
         return unknown_tag(recipe.data.labels, fields[-1])
 
     @classmethod
@@ -134,14 +134,14 @@ class Tagging(TaggingCost, Task[Tagger]):
         return model
 
     def encode(self, examples: list[Texts]) -> list[tuple[list[int], ...]]:
-        """Return a number for each piece (0, or that of its word's tag and one), and the pieces."""
+        """Return the target of each subword (0, or its word's tag plus 1), and the ids."""
         tagged = [list(self._tagged_words(text, field)) for text, field in examples]
-        pieces = spell(self.tokenizer, (word for own in tagged for word, _ in own))
+        pieces = encode_words(self.tokenizer, (word for own in tagged for word, _ in own))
         numbers = {tag: number for number, tag in enumerate(self.tags, start=1)}
         return [self._stored([(pieces[word], numbers[tag]) for word, tag in own]) for own in tagged]
 
     def _tagged_words(self, text: str, field: str) -> Iterator[tuple[str, str]]:
-        """Give the words of an example with their tags; a token's tag continues in its words."""
+        """Yield the words of an example with tags; a token of several words continues its tag."""
         annotation = self._annotation(text, field)
         for (begin, end), tag in zip(annotation.tokens, annotation.learned, strict=True):
             first, *rest = words_of(text[begin:end])
@@ -156,11 +156,11 @@ class Tagging(TaggingCost, Task[Tagger]):
 
     def _stored(self, words: Sequence[tuple[list[int], int]]) -> tuple[list[int], ...]:
         settings = self.recipe.text
-        asked, ids = _side_by_side(words)
+        targets, ids = _concatenate(words)
         if cut := {"head": head, "head-tail": head_tail}.get(settings.overlong):
             most = settings.max_length - MARKS
-            asked, ids = cut(asked, most), cut(ids, most)
-        return [NOT_ASKED, *asked, NOT_ASKED], marked(ids)
+            targets, ids = cut(targets, most), cut(ids, most)
+        return [NO_TARGET, *targets, NO_TARGET], marked(ids)
 
     def batch(
         self,
@@ -173,43 +173,45 @@ class Tagging(TaggingCost, Task[Tagger]):
         if self.dropout is None and self.longest is not None:
             return collate(store, numbers, filler=special.PAD)
         rng = np.random.default_rng(list(key))
-        stored = ((asked.tolist(), ids.tolist()) for asked, ids in (store[int(n)] for n in numbers))
-        rows = [self._varied(asked, ids, rng) for asked, ids in stored]
+        stored = (
+            (targets.tolist(), ids.tolist()) for targets, ids in (store[int(n)] for n in numbers)
+        )
+        rows = [self._augment(targets, ids, rng) for targets, ids in stored]
         return self.pad(rows)._replace(numbers=numbers)
 
-    def _varied(
-        self, asked: list[int], ids: list[int], rng: np.random.Generator
+    def _augment(
+        self, targets: list[int], ids: list[int], rng: np.random.Generator
     ) -> tuple[list[int], list[int]]:
-        """Draw a window of a row that is too long, and cut words anew where that is asked for."""
+        """Draw a window of a row that is too long, and apply BPE dropout to its words."""
         longest = self.recipe.text.max_length
         if len(ids) > longest:
             begin = 1 + int(rng.integers(len(ids) - longest + 1))
             part = slice(begin, begin + longest - MARKS)
-            asked, ids = [NOT_ASKED, *asked[part], NOT_ASKED], marked(ids[part])
+            targets, ids = [NO_TARGET, *targets[part], NO_TARGET], marked(ids[part])
         if self.dropout is None:
-            return asked, ids
-        firsts = [at for at, number in enumerate(asked) if number != NOT_ASKED]
+            return targets, ids
+        firsts = [at for at, number in enumerate(targets) if number != NO_TARGET]
         words = [ids[begin:end] for begin, end in pairwise([*firsts, len(ids) - 1])]
         anew = zip(self.dropout.resegment(words, rng), words, strict=True)
-        again = [(new or old, asked[at]) for (new, old), at in zip(anew, firsts, strict=True)]
-        recut, pieces = _side_by_side(again)
+        again = [(new or old, targets[at]) for (new, old), at in zip(anew, firsts, strict=True)]
+        recut, pieces = _concatenate(again)
         before = firsts[0] if firsts else len(ids) - 1
-        varied = [*asked[:before], *recut, NOT_ASKED], [*ids[:before], *pieces, special.SEP]
-        return varied if len(varied[1]) <= longest else (asked, ids)
+        resegmented = [*targets[:before], *recut, NO_TARGET], [*ids[:before], *pieces, special.SEP]
+        return resegmented if len(resegmented[1]) <= longest else (targets, ids)
 
     def encode_text(self, text: str) -> Batch:
         (row,) = to_rows(self.tokenizer, [text], [find_words(text)])
         ids = marked(row.ids)
         self.check_length(len(ids))
-        return self.pad([([NOT_ASKED] * len(ids), ids)])
+        return self.pad([([NO_TARGET] * len(ids), ids)])
 
     def loss(self, model: Tagger, batch: Batch) -> Loss:
         """Sum over words."""
         targets = batch.fields[0].ids - 1
-        asked = targets >= 0
+        counted = targets >= 0
         smoothing = self.recipe.training.label_smoothing if model.training else 0.0
         logits = self.states(model, batch)
-        return cross_entropy(logits[asked], targets[asked], smoothing=smoothing)
+        return cross_entropy(logits[counted], targets[counted], smoothing=smoothing)
 
     def states(self, model: Tagger, batch: Batch) -> Tensor:
         ids, lengths = batch.fields[1]
@@ -221,7 +223,7 @@ class Tagging(TaggingCost, Task[Tagger]):
     def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
         """Count the tags of each word."""
         annotated = ((text, self._annotation(text, field)) for text, field in source())
-        return self.most_frequent.learn(
+        return self.most_frequent.fit(
             (text[begin:end], tag)
             for text, annotation in annotated
             for (begin, end), tag in zip(annotation.tokens, annotation.learned, strict=True)
@@ -231,7 +233,7 @@ class Tagging(TaggingCost, Task[Tagger]):
         self.most_frequent.load(parameters)
 
     def measure(self, model: Tagger, examples: Sequence[Texts], *, quick: bool) -> Evaluation:
-        """Score the tags of the data's own tokens."""
+        """Score the tags of the tokens in the data."""
         gold = [Gold(text, self._annotation(text, field)) for text, field in examples]
         rows = to_rows(
             self.tokenizer,
@@ -251,7 +253,7 @@ class Tagging(TaggingCost, Task[Tagger]):
     def answer(
         self, model: Tagger, texts: Sequence[str], *, quick: bool = False, truncate: bool = False
     ) -> list[Prediction]:
-        """Find the spans of each text; a text of any length is read whole, in windows."""
+        """Find the spans of each text, in windows for a long one."""
         tokens = [find_words(text) for text in texts]
         rows = to_rows(self.tokenizer, texts, tokens)
         answers = []
@@ -271,10 +273,10 @@ class Tagging(TaggingCost, Task[Tagger]):
         return [own.double().log_softmax(dim=-1).numpy() for own in logits]
 
 
-def _side_by_side(words: Sequence[tuple[list[int], int]]) -> tuple[list[int], list[int]]:
-    """Put words after one another: what is asked of each piece, and the pieces."""
-    asked = [number for ids, tag in words for number in (tag, *[NOT_ASKED] * (len(ids) - 1))]
-    return asked, [id for ids, _ in words for id in ids]
+def _concatenate(words: Sequence[tuple[list[int], int]]) -> tuple[list[int], list[int]]:
+    """Concatenate words; return the target of each subword, and the ids."""
+    targets = [number for ids, tag in words for number in (tag, *[NO_TARGET] * (len(ids) - 1))]
+    return targets, [id for ids, _ in words for id in ids]
 
 
 def _token_texts(one: Gold) -> list[str]:

@@ -25,7 +25,7 @@ from regard.tasks.pretraining.fill_masks import MASK, encode_with_masks
 from regard.tasks.pretraining.scores import count_frequencies
 from regard.tasks.task import Evaluation, Examples, Sample, Texts
 from regard.tasks.writing.cost import DocumentWritingCost
-from regard.tasks.writing.documents import as_asked, as_read, folded
+from regard.tasks.writing.documents import fold_space, truncate_for_inference, truncate_for_training
 from regard.tasks.writing.text_to_text import TextToText
 from regard.text import special
 from regard.text.sentences import split_sentences
@@ -70,7 +70,7 @@ class Denoising(DocumentWritingCost, TextToText):
         """
         if len(examples[0]) == 2:
             sides = zip(*examples, strict=True)
-            both = [[[*ids, special.END] for ids in self.read(side)] for side in sides]
+            both = [[[*ids, special.END] for ids in self.encode_sources(side)] for side in sides]
             return list(zip(*both, strict=True))
         cut = [split_sentences(document) for (document,) in examples]
         encoded = iter(self.tokenizer.encode_batch([one for each in cut for one in each]))
@@ -78,7 +78,9 @@ class Denoising(DocumentWritingCost, TextToText):
         for sentences in cut:
             own = [next(encoded) for _ in sentences]
             # A place for the end is kept, so that all of it can be written again.
-            ids = as_read([id for each in own for id in each], self.positions - 1, self.recipe.text)
+            ids = truncate_for_training(
+                [id for each in own for id in each], self.positions - 1, self.recipe.text
+            )
             ends = [min(end, len(ids)) for end in accumulate(map(len, own))]
             lengths = np.diff([0, *ends])
             rows.append((lengths[lengths > 0].tolist(), ids))
@@ -106,11 +108,11 @@ class Denoising(DocumentWritingCost, TextToText):
             return mask_sentences(ids, lengths, share=settings.share, rng=rng)
         return mask_spans(ids, share=settings.share, mean=settings.span, rng=rng)
 
-    def read(self, texts: Sequence[str]) -> list[list[int]]:
-        return [encode_with_masks(self.tokenizer, folded(text)) for text in texts]
+    def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
+        return [encode_with_masks(self.tokenizer, fold_space(text)) for text in texts]
 
-    def fit(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
-        found = as_asked(ids, most, self.recipe.text, truncate=truncate)
+    def truncate_source(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
+        found = truncate_for_inference(ids, most, self.recipe.text, truncate=truncate)
         if ids and special.MASK not in found:
             raise UsageError(
                 f"a text must hold a {MASK} where something is to be written, among the first "
@@ -179,7 +181,7 @@ class Denoising(DocumentWritingCost, TextToText):
             [row[:n].tolist() for row, n in zip(*field, strict=True)][:SHOWN]
             for field in batch.fields
         ]
-        answers = self.written(model, rows[0])
+        answers = self.decode_greedily(model, rows[0])
         asked, expected = ([self._shown(row[:-1]) for row in side] for side in rows)
         return [Sample(*each) for each in zip(asked, expected, answers, strict=True)]
 

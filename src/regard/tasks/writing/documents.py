@@ -1,29 +1,31 @@
-"""Documents as they are read: white space folded, and of long ones as much as fits."""
+"""Documents of encoder-decoders: fold_space white space and truncation."""
 
 from regard.errors import UsageError
 from regard.recipe.text import TextSettings
 from regard.tasks.labelling.overlong import head, head_tail
 
 
-def folded(text: str) -> str:
-    """Return a text with single spaces: how a document is broken into lines says nothing."""
+def fold_space(text: str) -> str:
+    """Replace white space by single spaces, because line breaks carry no meaning."""
     return " ".join(text.split())
 
 
-def as_read(ids: list[int], most: int, settings: TextSettings) -> list[int]:
-    """Return what is read of a document; one to be left out stays as long as it is."""
+def truncate_for_training(ids: list[int], most: int, settings: TextSettings) -> list[int]:
+    """Truncate a document for training; one that will be left out is not truncated."""
     if settings.overlong == "leave-out":
         return ids
     return head_tail(ids, most) if settings.overlong == "head-tail" else head(ids, most)
 
 
-def as_asked(ids: list[int], most: int, settings: TextSettings, *, truncate: bool) -> list[int]:
-    """Return what is read of a document that is asked about: what training read of such."""
-    found = as_read(ids, most, settings)
+def truncate_for_inference(
+    ids: list[int], most: int, settings: TextSettings, *, truncate: bool
+) -> list[int]:
+    """Truncate a document for inference as in training; raise an error if that is not allowed."""
+    found = truncate_for_training(ids, most, settings)
     if len(found) <= most or truncate:
         return found[:most]
     raise UsageError(
-        f"a document must fit the model's positions. Got {len(ids)} tokens; this model reads at "
+        f"a document must fit the model's input. Got {len(ids)} tokens; this model reads at "
         f"most {most}.",
-        'Allow cutting it short with --truncate, or train with text.overlong = "head".',
+        'Truncate it with --truncate, or train with text.overlong = "head".',
     )

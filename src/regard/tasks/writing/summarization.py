@@ -8,7 +8,7 @@ from regard.recipe.recipe import Recipe
 from regard.tasks.task import Evaluation, Examples, Prediction, Sample
 from regard.tasks.writing.copied import copied_words
 from regard.tasks.writing.cost import SummaryCost
-from regard.tasks.writing.documents import as_asked, as_read, folded
+from regard.tasks.writing.documents import fold_space, truncate_for_inference, truncate_for_training
 from regard.tasks.writing.lead import choose_lead, lead, lead_words
 from regard.tasks.writing.novelty import novelty
 from regard.tasks.writing.rouge import SIGNATURE, Rouge, mean_rouge, rouge
@@ -21,7 +21,7 @@ COPIED = 12  # answers of which it is said what was copied
 
 
 class Summarization(SummaryCost, TextToText):
-    """Summarization by an encoder-decoder; white space in documents and summaries is folded.
+    """Summarization by an encoder-decoder; white space in documents and summaries is fold_space.
 
     Args:
         recipe: The whole recipe, complete.
@@ -54,17 +54,17 @@ class Summarization(SummaryCost, TextToText):
 
     def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
         """Both texts, each closed by the token of ending; a long document as it is to be read."""
-        documents, *summaries = (self.read(side) for side in zip(*examples, strict=True))
+        documents, *summaries = (self.encode_sources(side) for side in zip(*examples, strict=True))
         most, text = self.positions - 1, self.recipe.text
-        sides = [[as_read(ids, most, text) for ids in documents], *summaries]
+        sides = [[truncate_for_training(ids, most, text) for ids in documents], *summaries]
         closed = [[[*ids, special.END] for ids in side] for side in sides]
         return list(zip(*closed, strict=True))
 
-    def read(self, texts: Sequence[str]) -> list[list[int]]:
-        return self.tokenizer.encode_batch([folded(text) for text in texts])
+    def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
+        return self.tokenizer.encode_batch([fold_space(text) for text in texts])
 
-    def fit(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
-        return as_asked(ids, most, self.recipe.text, truncate=truncate)
+    def truncate_source(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
+        return truncate_for_inference(ids, most, self.recipe.text, truncate=truncate)
 
     def measure(
         self, model: Transformer, examples: Sequence[tuple[str, ...]], *, quick: bool
@@ -77,7 +77,7 @@ class Summarization(SummaryCost, TextToText):
         scores = mean_rouge(each)._asdict()
         leads = [lead(document, self.lead) for document in documents]
         samples = [
-            Sample(_shown(document), folded(reference), answer, score.rougel)
+            Sample(_shown(document), fold_space(reference), answer, score.rougel)
             for document, reference, answer, score in zip(
                 documents, references, answers, each, strict=True
             )
@@ -103,13 +103,16 @@ class Summarization(SummaryCost, TextToText):
         if model.copying is None:
             return {}
         most = self.positions - 1
-        read = [self.fit(ids, most, truncate=True) for ids in self.read(documents[:COPIED])]
+        read = [
+            self.truncate_source(ids, most, truncate=True)
+            for ids in self.encode_sources(documents[:COPIED])
+        ]
         rows = [(ids, list(one.ids)) for ids, one in zip(read, given, strict=False)]
         return {"copied_words": copied_words(model, self.tokenizer, rows)}
 
 
 def _shown(document: str) -> str:
-    whole = folded(document)
+    whole = fold_space(document)
     return whole if len(whole) <= SHOWN else f"{whole[:SHOWN]}…"
 
 

@@ -1,4 +1,4 @@
-"""Tasks whose model reads one text and writes another: all but what their answers are worth."""
+"""Common parts of the encoder-decoder tasks."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from regard.text.dropout import BpeDropout
 from regard.text.from_recipe import dropout_from_recipe
 from regard.text.tokenizer import Tokenizer
 
-ANSWERED_AT_ONCE = 64  # texts decoded side by side
+AT_ONCE = 64  # texts per batch
 NEVER = (special.PAD, special.BEGIN, special.UNKNOWN, special.CLS, special.SEP, special.MASK)
 
 
@@ -51,23 +51,23 @@ class TextToText(WritingCost, Task[Transformer]):
         self.dropout = dropout_from_recipe(recipe.text, tokenizer)
 
     @abstractmethod
-    def read(self, texts: Sequence[str]) -> list[list[int]]:
-        """Turn sources into the ids that are read, without the end; however many there are."""
+    def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
+        """Encode sources without the end token and without truncation."""
 
     @abstractmethod
-    def fit(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
-        """Bring a source that is asked about to at most ``most`` ids, or refuse it."""
+    def truncate_source(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
+        """Truncate a source for inference to at most ``most`` ids, or raise an error."""
 
     def load(self, batch: Batch) -> Load:
         source, target = batch.fields[:2]
-        (rows, length), asked = source.ids.shape, int(target.lengths.sum())
-        return Load(rows, length, target_length=target.ids.shape[1], targets=asked)
+        (rows, length), targets = source.ids.shape, int(target.lengths.sum())
+        return Load(rows, length, target_length=target.ids.shape[1], targets=targets)
 
     def build(self) -> Transformer:
         return transformer(self.recipe.model, self.tokenizer.size)
 
     def prepare_model(self, model: Transformer, store: Store) -> None:
-        """Let what the training pairs show shape the model before its first step."""
+        """Restrict the output vocabulary and initialize from a lexicon, if the recipe says so."""
         if self.recipe.model.writes == "seen" and self.dropout is None:
             model.head.restrict_vocabulary(self._written(store))
         if self.recipe.model.start.lexicon:
@@ -99,7 +99,7 @@ class TextToText(WritingCost, Task[Transformer]):
     def _recut(
         self, dropout: BpeDropout, padded: Padded, rng: np.random.Generator
     ) -> list[list[int]]:
-        """Cut one side anew; a text that no longer fits the model keeps its usual pieces."""
+        """Apply BPE dropout to one side; a text that no longer fits keeps its usual subwords."""
         usual = [row[:n] for row, n in zip(padded.ids.tolist(), padded.lengths, strict=True)]
         anew = ([*ids, special.END] for ids in dropout.resegment(padded.ids.tolist(), rng))
         most = self.positions
@@ -141,15 +141,17 @@ class TextToText(WritingCost, Task[Transformer]):
         quick: bool = False,
         truncate: bool = False,
     ) -> list[Prediction]:
-        """Answer texts; one that does not fit is refused, or shortened if ``cut``."""
+        """Answer texts; one that is too long raises an error unless ``truncate``."""
         model.eval()
-        encoded = self.read(texts)
-        fitted = [self.fit(ids, self.positions - 1, truncate=truncate) for ids in encoded]
+        encoded = self.encode_sources(texts)
+        fitted = [
+            self.truncate_source(ids, self.positions - 1, truncate=truncate) for ids in encoded
+        ]
         answers = [Prediction("", 0.0, 0)] * len(texts)  # what a blank text is answered with
         asked = [place for place, text in enumerate(texts) if text.strip()]
         by_length = sorted(asked, key=lambda place: len(fitted[place]))
-        for begin in range(0, len(by_length), ANSWERED_AT_ONCE):
-            places = by_length[begin : begin + ANSWERED_AT_ONCE]
+        for begin in range(0, len(by_length), AT_ONCE):
+            places = by_length[begin : begin + AT_ONCE]
             rows = [[*fitted[place], special.END] for place in places]
             limits = self._limits([len(row) for row in rows])
             limits = limits._replace(cancelled=self.cancelled_rows(places))
@@ -163,8 +165,8 @@ class TextToText(WritingCost, Task[Transformer]):
         return answers
 
     @torch.inference_mode()
-    def written(self, model: Transformer, rows: list[list[int]]) -> list[str]:
-        """Write an answer to each row of ids, its end among them, greedily."""
+    def decode_greedily(self, model: Transformer, rows: list[list[int]]) -> list[str]:
+        """Decode greedily; each row of ids ends with the end token."""
         limits = self._limits([len(row) for row in rows])
         found = self._decode(model.eval(), rows, limits, quick=True)
         return [self.tokenizer.decode(answer.ids) for answer in found]
@@ -194,7 +196,7 @@ class TextToText(WritingCost, Task[Transformer]):
         return [best[0] for best in found]
 
     def _limits(self, lengths: list[int]) -> Limits:
-        """Say how long answers to sources of these lengths, their ends counted, may be."""
+        """Return the length limits of answers to sources of these lengths, end tokens included."""
         settings = self.recipe.decoding
         most = min(settings.max_length, self.positions - 1)
         longest = [min(most, length + settings.extra_length) for length in lengths]
