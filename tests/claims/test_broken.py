@@ -99,7 +99,12 @@ BREAKS = {
         lambda weights: weights.sum(dim=(1, 2)),
     ),
     "han-isolation": (hierarchy.han_isolation, han.Han, "vectors", _mixed_sentences),
-    "parity-by-hand": (parity.parity_by_hand, feed_forward, "_ACTIVATIONS", {"relu": nn.Identity()}),
+    "parity-by-hand": (
+        parity.parity_by_hand,
+        feed_forward,
+        "_ACTIVATIONS",
+        {"relu": nn.Identity()},
+    ),
 }
 LOSS = training.cross_entropy
 

@@ -180,7 +180,7 @@ def test_or_answered_with_a_blank_and_never_drawn(home, capsys, refused):
     assert main(["predict", str(home / "run"), "--input", str(home / "lines")]) == 0
     first, blank, last = capsys.readouterr().out.splitlines()
     assert first == last and blank == ""
-    refused(2, ["explain", str(home / "run"), "  "], "a text to explain", "empty")
+    refused(2, ["explain", str(home / "run"), "  "], "the text to explain", "empty")
 
 
 def test_one_sentence_of_ten_thousand_words(home, said, refused):
