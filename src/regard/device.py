@@ -1,7 +1,7 @@
 """Devices: which one a run computes on, and which one a model is on.
 
-The only file that names a kind of accelerator. Everything else asks here, moves the model and the
-batch once, and makes each new tensor on the device of the tensor beside it. Random numbers are
+The only file that names a kind of accelerator. Everything else calls it, moves the model and the
+batch once, and makes each new tensor on the device of a tensor it is used with. Random numbers are
 drawn on the CPU and moved, so that a seed means the same on every device.
 """
 

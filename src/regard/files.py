@@ -47,7 +47,7 @@ def write_arrays(file: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:
 
 
 def write_seal(file: Path, facts: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Sync the named files beside ``file``, then write ``facts`` and their hashes into it."""
+    """Sync the named files of its folder, then write ``facts`` and their hashes into ``file``."""
     folder, hashes = file.parent, {}
     for name in names:
         sync(folder / name)

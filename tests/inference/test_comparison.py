@@ -136,7 +136,7 @@ def test_without_single_scores_only_seeds_are_compared(tmp_path):
     assert pair.examples is None and pair.seeds < 0.05
     assert pair.words.startswith("model.width 256 is ahead of model.width 64 by 0.500 in loss")
     (alone,) = compare(runs[::2]).pairs
-    assert "cannot be told: train more seeds" in alone.words
+    assert "is unknown: train more seeds" in alone.words
 
 
 def test_other_test_examples_another_task_and_a_seed_twice_are_refused(tmp_path):

@@ -171,8 +171,8 @@ def audit(
         lab = [row for heads in (1, 2, 4, 8) for row in forensics.audit_lab(heads=heads)]
         common = forensics.common_vocabulary([row for row in rows if row.name != "big"])
         if as_json:
-            told = {"rows": [row._asdict() for row in rows], "vocabulary": common}
-            print_json({"table_3": told, "lab": [row._asdict() for row in lab]})
+            table = {"rows": [row._asdict() for row in rows], "vocabulary": common}
+            print_json({"table_3": table, "lab": [row._asdict() for row in lab]})
         else:
             show_papers(rows, common, lab)
         return

@@ -135,9 +135,9 @@ def _show(outcomes: "list[Outcome]") -> None:
         table.add_column("measured", ratio=5, overflow="fold")
         table.add_column("verdict", ratio=2, overflow="fold")
         for one in mine:
-            told = clean(one.measurement.summary if one.measurement else one.problem)
+            summary = clean(one.measurement.summary if one.measurement else one.problem)
             verdict = Text(clean(one.verdict) if one.measurement else one.kind, COLOURS[one.kind])
-            table.add_row(str(one.claim.numbers[0]), one.claim.name, Text(told), verdict)
+            table.add_row(str(one.claim.numbers[0]), one.claim.name, Text(summary), verdict)
         out.print(table)
         out.print()
     _sum_up(out, outcomes, unmeasured)

@@ -27,7 +27,7 @@ class ClaimsScreen:
         self.console, self.many, self.quiet = console(to_stderr=True), many, quiet
         self.live = self.console.is_terminal and not quiet
         self.status = self.console.status("") if self.live else None
-        self.number, self.name, self.told = 0, "", time.monotonic()
+        self.number, self.name, self._shown = 0, "", time.monotonic()
 
     def __enter__(self) -> "ClaimsScreen":
         if self.status is not None:
@@ -51,16 +51,16 @@ class ClaimsScreen:
     def done(self, outcome: "Outcome") -> None:
         """Say what a claim that took long came to."""
         if outcome.seconds > 10 and not self.quiet:
-            told = outcome.measurement.summary if outcome.measurement else outcome.problem
+            summary = outcome.measurement.summary if outcome.measurement else outcome.problem
             self.console.print(
-                clean(f"{outcome.claim.name}: {told} ({outcome.seconds:.0f} s)"), style="dim"
+                clean(f"{outcome.claim.name}: {summary} ({outcome.seconds:.0f} s)"), style="dim"
             )
 
     def say(self, text: str) -> None:
         self._show(text)
 
     def step(self, progress: "Progress") -> None:
-        late = time.monotonic() - self.told > (0.3 if self.live else PLAIN_EVERY)
+        late = time.monotonic() - self._shown > (0.3 if self.live else PLAIN_EVERY)
         if late and not self.quiet:
             self._show(line(progress))
             if not self.live:
@@ -69,6 +69,6 @@ class ClaimsScreen:
     def receive_evaluation(self, progress: "Progress", measured: "Evaluation") -> None: ...
 
     def _show(self, text: str) -> None:
-        self.told = time.monotonic()
+        self._shown = time.monotonic()
         if self.status is not None:
             self.status.update(clean(f"{self.number}/{self.many} {self.name}  {text}"))

@@ -61,7 +61,7 @@ def print_comparison(compared: "Comparison") -> None:
         cells = [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
         print_text("  ".join([f"{row[0]:<{widths[0]}}", *cells]).rstrip())
     print_text(f"\nthe baseline is {compared.baseline_name}")
-    for pair in compared.told:
+    for pair in compared.main_pairs:
         print_text(clean(f"\n{pair.words}"))
     if len({(pair.first, pair.second) for pair in compared.pairs}) > 1:
         print_text("\nof many comparisons, one in twenty passes p = 0.05 by chance alone")

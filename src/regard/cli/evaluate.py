@@ -20,7 +20,7 @@ def evaluate(
     changes: Decoding = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
-    """Measure a trained model, beside a plain baseline, with the signature of the metric.
+    """Measure a trained model next to a plain baseline, with the signature of the metric.
 
     Examples:
         regard evaluate runs/scenes

@@ -22,9 +22,9 @@ def heads(
     """Analyse every attention head of a run over a set of examples.
 
     For each head: how often its strongest attention weight falls on the previous, the next, a
-    special or the rarest token, or on the aligned source word, beside chance; its importance (mean
-    gradient of the loss with respect to a mask on the head); and the model's score as heads are
-    pruned, the least important first.
+    special or the rarest token, or on the aligned source word, compared with chance; its importance
+    (mean gradient of the loss with respect to a mask on the head); and the model's score as heads
+    are pruned, the least important first.
 
     Examples:
         regard heads runs/reviews

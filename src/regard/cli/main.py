@@ -1,4 +1,4 @@
-"""``regard``: the verb is found, its file opened, the verb called, and any error told in two lines.
+"""``regard``: find the verb, open its file, call it, and print any error in two lines.
 
 Exit codes: 0 done, 1 the work failed, 2 the call was wrong, 74 disk, 130 interrupted, 143 stopped
 by a signal after saving. Errors go to stderr, also under ``--json``: stdout then stays empty.
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if traced:
             traceback.print_exc()
-        return _tell(error, traced=traced)
+        return _print_error(error, traced=traced)
     except KeyboardInterrupt:
         return _interrupted()
 
@@ -102,7 +102,7 @@ def _verb(arguments: Sequence[str]) -> str:
     return next((word for word in words if not word.startswith("-")), "")
 
 
-def _tell(error: Exception, *, traced: bool) -> int:
+def _print_error(error: Exception, *, traced: bool) -> int:
     """Print an error's two lines to stderr and return the exit code."""
     if isinstance(error, RegardError):
         return _two_lines(error.problem, error.remedy, error.exit_code)
@@ -120,13 +120,13 @@ def _tell(error: Exception, *, traced: bool) -> int:
         smaller = "Make training.batch_tokens or model.width smaller; see `regard doctor`."
         _two_lines("there is not enough memory for this", smaller, 1)
     elif not traced:
-        ours = f"This is our mistake, not yours: please report it with the output of {_TRACEBACK}."
+        ours = f"Internal error; please report it with the output of {_TRACEBACK}."
         _two_lines(f"regard itself failed: {type(error).__name__}: {error}", ours, 1)
     return 1
 
 
 def _misuse(error: Exception) -> int:
-    """Tell of a wrong call; a call without arguments is a question, and gets the help."""
+    """Print a usage error; a call without arguments gets the help."""
     context = getattr(error, "ctx", None)
     said = error.format_message() if hasattr(error, "format_message") else str(error)
     if type(error).__name__ == "NoArgsIsHelpError":

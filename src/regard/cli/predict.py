@@ -99,7 +99,7 @@ def _save(answers: "Iterator[Prediction]", output: Path) -> None:
 
 
 def _told(answer: "Prediction") -> str:
-    """Return the answer; a label with its probability beside it; a vector as JSON has it."""
+    """Return the answer; a label with its probability; a vector as JSON has it."""
     if answer.vector:
         return json.dumps([round(number, 6) for number in answer.vector])
     if not answer.probabilities:

@@ -26,7 +26,7 @@ class TerminalOverview:
 
     Args:
         weights: Axes: layer, head, row, column.
-        chosen: Layer and head shown large beside it; its number is marked.
+        chosen: Layer and head shown enlarged; its number is marked.
         background: Whether the terminal is dark or light.
 
     """

@@ -41,11 +41,11 @@ class Pair(NamedTuple):
             ahead, behind = behind, ahead
         apart = f"{format_score(self.metric, abs(self.difference))} in {self.metric}"
         said = f"{ahead} is ahead of {behind} by {apart}."
-        told = self._told()
+        verdict = self._judge()
         same = abs(self.difference) < EQUAL
-        return f"{ahead} and {behind} score the same." if same else f"{said} {told}"
+        return f"{ahead} and {behind} score the same." if same else f"{said} {verdict}"
 
-    def _told(self) -> str:
+    def _judge(self) -> str:
         chances = {}
         if self.examples is not None:
             chances["other test examples"] = max(
@@ -54,7 +54,7 @@ class Pair(NamedTuple):
         if self.seeds is not None:
             chances["other seeds"] = self.seeds
         if not chances:
-            return "Whether that is chance cannot be told: train more seeds."
+            return "Whether that is chance is unknown: train more seeds."
         doubted = [f"{what} (p = {p:.2g})" for what, p in chances.items() if p >= UNLIKELY]
         if doubted:
             return f"It may be chance: {' or '.join(doubted)} could turn it round."
@@ -75,7 +75,7 @@ class Comparison(NamedTuple):
     pairs: list[Pair]
 
     @property
-    def told(self) -> list[Pair]:
+    def main_pairs(self) -> list[Pair]:
         """Return the pairs worth words: by the task's own metric, or by single examples."""
         chief = self.groups[0].runs[0].task.metric
         return [pair for pair in self.pairs if pair.examples or pair.metric == chief]
@@ -88,10 +88,10 @@ class Comparison(NamedTuple):
                 (group.name, group.scores),
                 ("— with the baseline", group.together),
             ):
-                told = [
+                cells = [
                     format_interval(n, *found[n][:2]) if n in found else "" for n in self.metrics
                 ]
-                rows += [[name, str(len(group.runs)), *told]] if found else []
+                rows += [[name, str(len(group.runs)), *cells]] if found else []
         base = [
             format_score(n, self.baseline[n]) if n in self.baseline else "" for n in self.metrics
         ]

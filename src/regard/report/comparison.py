@@ -31,7 +31,7 @@ def comparison_page(compared: Comparison) -> str:
     )
     parts = {
         "Scores": _table(compared.rows()),
-        "Chance": "".join(tag("p", text(pair.words), dir="auto") for pair in compared.told),
+        "Chance": "".join(tag("p", text(pair.words), dir="auto") for pair in compared.main_pairs),
         "Curves": _curves(compared.groups),
         "Runs": _table(
             [["group", "seed", "folder", "steps", "minutes"]]

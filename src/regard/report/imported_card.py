@@ -23,7 +23,7 @@ tags:
 It was not trained here and nothing was measured: `regard evaluate RUN --data FILE` does that.
 
 {facts["parameters"]:,} parameters; texts of up to {recipe.text.max_length} tokens. Its licence
-and what it was trained on are told where it came from.
+and what it was trained on are documented where it came from.
 
 ## Use
 

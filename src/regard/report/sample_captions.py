@@ -1,4 +1,4 @@
-"""What a report says of summaries beside their documents."""
+"""Captions of sample summaries in a report."""
 
 from typing import Any
 

@@ -16,6 +16,6 @@ class Adoption(NamedTuple):
     """How a task uses an encoder."""
 
     tables: dict[str, Any]
-    """Tables of a recipe, beside the shape of the encoder."""
+    """Tables of a recipe, in addition to the shape of the encoder."""
     usual: bool
     """Whether the encoder was trained for this."""

@@ -167,12 +167,12 @@ def task_class(recipe: Recipe) -> type[Task[Any]]:
 
 
 def make_task(recipe: Recipe, tokenizer: Tokenizer) -> Task[Any]:
-    """Return the task a recipe asks for."""
+    """Return the task of a recipe."""
     return task_class(recipe)(recipe, tokenizer)
 
 
 def make_tokenizer(recipe: Recipe, source: Examples) -> Tokenizer:
-    """Train the tokenizer a recipe asks for on the examples' texts."""
+    """Train the tokenizer of a recipe on the examples' texts."""
     fields = task_class(recipe).texts
     texts = chain.from_iterable(example[:fields] for example in source())
     return tokenizer_from_recipe(recipe.text, texts, seed=recipe.seed)

@@ -1,15 +1,15 @@
 """Losses, as sums over real tokens with their count.
 
-Cutting a step into shards, or accumulating several, so changes nothing but the rounding.
+So gradient accumulation over shards changes nothing but the rounding.
 
     target = (1 - ε)·one_hot(y) + ε/V          label smoothing (Szegedy et al. 2016)
     loss   = log Σ exp(logits) - target·logits
-    drawn together = ½ Σ (p - q)·(log p - log q)      of two passes (R-Drop: Liang et al. 2021)
-    told within a step: logits(c) - log π(c), over the tokens c that are targets of the step
-    π(c) = 1 - (1 - share of c)^targets      how likely c is among them (Jean et al. 2015)
+    R-Drop = ½ Σ (p - q)·(log p - log q)      of two passes (Liang et al. 2021)
+    sampled logits = logits(c) - log π(c), over the tokens c that are targets of the step
+    π(c) = 1 - (1 - frequency of c)^targets  the probability that c is among them (Jean et al. 2015)
 
-Its least value is not zero but the entropy of the smoothed target: 1.154 nats at ε = 0.1 and 4,000
-tokens.
+With label smoothing the minimum is not zero but the entropy of the smoothed target: 1.154 nats at
+ε = 0.1 and 4,000 tokens.
 """
 
 from typing import Any, NamedTuple
@@ -82,19 +82,18 @@ def head_loss(
     smoothing: float = 0.0,
     shares: Float[Tensor, " writable"] | None = None,
 ) -> Loss:
-    """Say what a head loses at ``targets``, its rows, by the fast way where logits are not bent.
+    """Return the cross-entropy of a head at ``targets``, fused where logits are not capped.
 
-    With ``shares``, how often each row is written, targets are told from each other only: rows that
-    are seldom among them count for the more where they are, so that the sum over all is still what
-    is expected.
+    With ``shares``, the token frequencies, the softmax is sampled: over the targets of the step
+    only, with logits corrected for how probably a token is among them.
     """
     states, matrix, biases = head.transform_states(states), head.matrix, head.biases
     rarity: Tensor | None = None
     if shares is not None:
-        told, targets = targets.unique(return_inverse=True)
-        rarity = -_log_included(shares[told.cpu()], len(targets)).to(states)
-        matrix = matrix.index_select(0, told)
-        biases = None if biases is None else biases.index_select(0, told)
+        sampled, targets = targets.unique(return_inverse=True)
+        rarity = -_log_included(shares[sampled.cpu()], len(targets)).to(states)
+        matrix = matrix.index_select(0, sampled)
+        biases = None if biases is None else biases.index_select(0, sampled)
     if head.soft_cap:
         logits = head.cap_logits(torch.nn.functional.linear(states, matrix, biases))
         logits = logits if rarity is None else logits + rarity

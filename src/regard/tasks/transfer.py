@@ -57,7 +57,7 @@ class Origin(NamedTuple):
     name: str
     """What the run is called in a message."""
     same: bool = False
-    """Whether it is this very run, resumed: what differs is then told elsewhere."""
+    """Whether it is this very run, resumed; differences are then reported elsewhere."""
 
 
 def complete_from(recipe: Recipe, origin: Origin) -> Recipe:
@@ -76,7 +76,7 @@ def complete_from(recipe: Recipe, origin: Origin) -> Recipe:
 def carry_over(
     model: nn.Module, parameters: Mapping[str, Tensor], *, into: Recipe, origin: Recipe
 ) -> Transferred:
-    """Put what another run learned into a fresh model, as ``[model.start]`` asks."""
+    """Transfer the parameters of another run into a new model, as ``[model.start]`` says."""
     what = into.model.start.carry
     return transfer_parameters(model, parameters, what=what, causal=is_causal(origin))
 

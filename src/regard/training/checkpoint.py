@@ -28,7 +28,7 @@ class Checkpoint(NamedTuple):
     """Everything a run needs to go on as if it had never stopped."""
 
     tensors: dict[str, dict[str, Tensor]]
-    """By file: ``model``, ``optimizer``, and ``ema`` or ``best`` where the recipe asks for them."""
+    """By file: ``model``, ``optimizer``, and ``ema`` or ``best`` if the recipe keeps them."""
     state: dict[str, Any]
     """Step, best score, patience, seconds; and what the run was made of."""
 

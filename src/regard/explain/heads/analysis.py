@@ -147,7 +147,7 @@ def _align(run: Run, examples: Examples, number: int) -> np.ndarray | None:
         return None
     try:
         return occlude(run.task.question(run.model, *examples[number][:2])).scores
-    except UsageError:  # a plain document asks a denoiser nothing
+    except UsageError:  # a document without masks leaves a denoiser nothing to predict
         return None
 
 

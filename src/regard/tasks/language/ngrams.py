@@ -9,7 +9,7 @@ lowest order is mixed with all tokens alike. γ is whatever is left to one, so t
 left out to bound the size and probabilities still sum to one.
 
 A run of k tokens is one number: its context's place among the runs of k - 1, times the number of
-tokens, plus its last token. A table holds these numbers sorted, and beside each its share.
+tokens, plus its last token. A table holds these numbers sorted, each with its share.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,1 +1,1 @@
-"""Retrieval: texts become vectors, near where they mean the same; beside BM25."""
+"""Retrieval: texts become vectors, close if they mean the same; the baseline is BM25."""

@@ -1,1 +1,1 @@
-"""Token tagging: names, parts of speech and chunks, beside the most frequent tag of each word."""
+"""Token tagging: names, parts of speech, chunks; the baseline is each word's most frequent tag."""

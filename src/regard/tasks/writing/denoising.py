@@ -66,7 +66,7 @@ class Denoising(DocumentWritingCost, TextToText):
     def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
         """Lengths of the sentences, and the ids of all of them, as much as is to be read.
 
-        Of a document with gaps and what was written, as someone looks at them: both, closed.
+        Return a document with masks and the generated text, both in readable form.
         """
         if len(examples[0]) == 2:
             sides = zip(*examples, strict=True)
@@ -146,11 +146,13 @@ class Denoising(DocumentWritingCost, TextToText):
                 loss = self.loss(model, batch.to(device_of(model)))
                 lost, tokens = lost + loss.plain, tokens + loss.tokens
         loss_of_each = lost / max(1, tokens)
-        told = f"gaps:{self.settings.gaps}|share:{self.settings.share:g}|seed:{self.recipe.seed}"
+        signature = (
+            f"gaps:{self.settings.gaps}|share:{self.settings.share:g}|seed:{self.recipe.seed}"
+        )
         return Evaluation(
             _scores(loss_of_each),
             self._baseline(batches),
-            dict.fromkeys(_scores(0.0), told),
+            dict.fromkeys(_scores(0.0), signature),
             sum(len(batch.numbers) for batch in batches),
             [] if quick else self._samples(model, batches[0]),
         )

@@ -2,7 +2,7 @@
 
     decoder reads     begin + y[:-1], so that what comes in at n speaks for n + 1       (§3.1)
     writing only      -log p(y), smoothed over the vocabulary
-    copying too       (1 - ε)·(-log p(y)) - ε·mean_w log p_vocabulary(w) + λ·looked again
+    copying too       (1 - ε)·(-log p(y)) - ε·mean_w log p_vocabulary(w) + λ·coverage
 
 With copying, label smoothing speaks to what is written alone: the pointer's share is over the
 tokens of one source, and has no vocabulary to be smoothed over. A target that can neither be
@@ -51,7 +51,7 @@ def states_of(model: Transformer, batch: Batch) -> Tensor:
 
 
 def passed_of(model: Transformer, pair: Pair) -> DecoderOutput:
-    """Run a model that also copies: what its pointer needs beside the states."""
+    """Run a model with a copy mechanism: the states, and the inputs of its pointer."""
     return model.compute_states(
         pair.source,
         pair.target_in,
