@@ -134,3 +134,89 @@ def test_training_proposes_columns_and_takes_none_in_silence(office, refused):
     recipe.write_text('task = "classification"\n[data]\ntrain = ["tickets.csv"]\n')
     call = ["train", str(recipe), "--run", str(office / "run")]
     refused(1, call, "tickets.csv:1", 'data.fields = ["Message body", "Category"]')
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Return a finished run that was trained on the columns of tickets."""
+    folder = tmp_path_factory.mktemp("tickets")
+    write(folder / "tickets.csv", [HEADER, *tickets()])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REGARD_CACHE", str(folder / "cache"))
+        assert main(begin(folder)) == 0
+        call = ["train", str(folder / "recipe.toml"), "--run", str(folder / "run"), *SMALL]
+        assert main([*call, "--json"]) == 0
+    return folder / "run"
+
+
+def predict(run, source, output, *more):
+    return ["predict", str(run), "--input", str(source), "--output", str(output), *more]
+
+
+ROWS = [
+    ["7", "17.3.2024", "my invoice, it is wrong", "Müller"],
+    ["8", "", "  ", "–"],
+    ["9", "18.3.2024", 'he said "hello"\nI cannot sign in', ""],
+]
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "encoding", "end"),
+    [
+        (",", "utf-8", "\n"),
+        (";", "cp1252", "\r\n"),
+        ("\t", "utf-16", "\n"),
+        (";", "utf-8-sig", "\n"),
+    ],
+)
+def test_a_table_is_answered_in_its_own_dialect(trained, tmp_path, delimiter, encoding, end):
+    dialect = {"delimiter": delimiter, "encoding": encoding, "end": end}
+    source = write(tmp_path / "new.csv", [HEADER, *ROWS], **dialect)
+    assert main(predict(trained, source, tmp_path / "out.csv")) == 0
+    with (tmp_path / "out.csv").open(encoding=encoding, newline="") as file:
+        header, *rows = csv.reader(file, delimiter=delimiter)
+    assert header == [*HEADER, "answer", "probability"]
+    assert [row[:4] for row in rows] == ROWS
+    assert [row[4] in NEWS for row in rows] == [True, False, True] and rows[1][4:] == ["", ""]
+    assert 0 < float(rows[0][5]) <= 1
+    again = write(tmp_path / "same.csv", [header, *rows], **dialect)
+    assert again.read_bytes() == (tmp_path / "out.csv").read_bytes()
+
+
+def test_objects_keep_their_fields_and_other_names_are_found(trained, tmp_path, capsys):
+    source = tmp_path / "new.jsonl"
+    rows = [{"id": 1, "text": "my parcel", "answer": [7]}, {"id": 2, "text": "", "answer": None}]
+    source.write_text("".join(json.dumps(row) + "\n\n" for row in rows))
+    assert main(predict(trained, source, tmp_path / "out.jsonl")) == 0
+    found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [{name: row[name] for name in rows[0]} for row in found] == rows
+    assert found[0]["answer_2"] in NEWS and found[1]["answer_2"] == ""
+    capsys.readouterr()
+    assert main(["predict", str(trained), "--input", str(source), "--fields", "text"]) == 0
+    first, blank = capsys.readouterr().out.splitlines()
+    assert first.split("\t")[0] == found[0]["answer_2"] and blank == ""
+
+
+def test_wrong_tables_are_refused_and_leave_nothing(trained, tmp_path, refused):
+    source = write(tmp_path / "new.csv", [HEADER, *ROWS, ["10", "one too few", "x"]])
+    refused(1, predict(trained, source, tmp_path / "out.csv"), "new.csv:6", "3 columns")
+    refused(2, predict(trained, source, tmp_path / "out.tsv"), "keeps its format")
+    more = ("--fields", "Text")
+    refused(1, predict(trained, source, tmp_path / "out.csv", *more), "'Text'", "'Message body'")
+    refused(2, ["predict", str(trained), "a text", *more], "there is none")
+    assert [path.name for path in tmp_path.iterdir()] == ["new.csv"]
+    source.write_bytes(b"")
+    refused(1, predict(trained, source, tmp_path / "out.csv"), "empty")
+    refused(2, predict(trained, tmp_path / "no.csv", tmp_path / "out.csv"), "no such file")
+
+
+def test_the_column_of_documents_is_named_or_refused(tmp_path, refused, said):
+    rows = [[*row[:3], f"Re: {row[2]}"] for row in tickets()]
+    source = write(tmp_path / "notes.csv", [[*HEADER[:2], "Asked", "Told"], *rows])
+    call = ["index", str(source), "--words-only", "--output", str(tmp_path / "index")]
+    refused(1, call, "'Asked' and 'Told'", "--fields")
+    assert not (tmp_path / "index").exists()
+    assert main([*call, "--fields", "Told", "--json"]) == 0
+    assert said()["documents"] == 120
+    assert main(["search", str(tmp_path / "index"), "re parcel", "--json"]) == 0
+    assert "Re: Hello" in json.dumps(said())

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import AsJson
+from regard.cli.options import AsJson, Fields, parse_fields
 from regard.cli.screen import print_json, print_text
 
 
@@ -25,6 +25,7 @@ def index(
     skip: Annotated[
         bool, typer.Option("--skip-bad-lines", help="Leave out lines that cannot be read.")
     ] = False,
+    fields: Fields = "",
     as_json: AsJson = False,
 ) -> None:
     """Make a corpus ready to be searched: by the vectors of a run, by its words, or by both.
@@ -34,6 +35,7 @@ def index(
 
     Examples:
         regard index runs/search data/cranfield --output indexes/cranfield
+        regard index runs/search articles.csv --fields "Body" --output indexes/articles
         regard index data/notes.txt --words-only --output indexes/notes
 
     """
@@ -41,7 +43,8 @@ def index(
 
     run, corpus = two_places(places, words_only=words_only)
     begin = time.perf_counter()
-    facts = build(run, corpus, out, skip=skip, approximately=approximate)
+    columns = parse_fields(fields)
+    facts = build(run, corpus, out, skip=skip, approximately=approximate, fields=columns)
     seconds = time.perf_counter() - begin
     if as_json:
         print_json({"index": str(out), "seconds": seconds, **facts})

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import AsJson, Decoding, Ensemble, check_new
+from regard.cli.answered_table import AnsweredTable, check_output
+from regard.cli.options import AsJson, Decoding, Ensemble, Fields, check_new, parse_fields
 from regard.cli.screen import clean, print_json, print_text
 from regard.errors import UsageError
 
@@ -22,11 +23,13 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
     run: Annotated[Path, typer.Argument(help="A finished run folder.")],
     texts: Annotated[list[str] | None, typer.Argument(help="Texts to answer.")] = None,
     source: Annotated[
-        Path | None, typer.Option("--input", help="A file to answer line by line; - is stdin.")
+        Path | None,
+        typer.Option("--input", help="A table, or a file to answer line by line; - is stdin."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", help="A new file to write the answers to.")
     ] = None,
+    fields: Fields = "",
     truncate: Annotated[
         bool, typer.Option("--truncate", help="Cut texts that are too long, and say so.")
     ] = False,
@@ -43,12 +46,15 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
     (masked pretraining), or a label and its probability, separated by a tab. The two texts of a
     pair are separated by a tab as well. A blank line is answered with a blank line. Tagging marks
     each span with its label and score; --json has their offsets.
+    A table (csv, tsv or jsonl) is answered row by row; an output file of the same kind keeps its
+    columns, delimiter and encoding, and has the answer and its probability as well.
     Retrieval gives vectors, as --vectors does for every model with an encoder: as JSON, or as a
     NumPy array where the output file ends in .npy.
 
     Examples:
         regard predict runs/scenes "Der kleine Hund sieht die Katze."
         regard predict runs/mine --input new.de --output new.en
+        regard predict runs/tickets --input new.csv --output answered.csv
         cat new.de | regard predict runs/mine
         regard predict runs/shakespeare "KING RICHARD:"
         regard predict runs/shakespeare "KING RICHARD:" --set decoding.temperature=0.5
@@ -58,16 +64,26 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         regard predict runs/search --input texts.txt --output texts.npy
 
     """
+    from regard.data.formats.rewriting import is_table
     from regard.inference.predictor import Predictor, load_run
     from regard.recipe.decoding_overrides import parse_overrides
 
-    asked = _asked(texts, source)
     check_new(output)
     if vectors and ensemble:
         raise UsageError(
             "a vector is one run's own. Got --vectors and --ensemble.", "Leave one of them out."
         )
+    is_rows = not texts and source is not None and is_table(source)
+    if fields and not is_rows:
+        raise UsageError(
+            "--fields names the columns of a table, and there is none.",
+            "Name a csv, tsv or jsonl file with --input, or leave --fields out.",
+        )
+    if is_rows and output and source:
+        check_output(source, output)
     model = Predictor(load_run(run, ensemble=ensemble, decoding=parse_overrides(changes)))
+    table = AnsweredTable(model.run, source, parse_fields(fields)) if is_rows and source else None
+    asked = table.read() if table else _asked(texts, source)
     answers = model.encode_all(asked) if vectors else model.predict_all(asked, truncate=truncate)
     if output is not None and output.suffix == ".npy":
         _save(answers, output)
@@ -75,13 +91,22 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
     if as_json:
         print_json({"run": str(run), "answers": [_as_json(answer) for answer in answers]})
         return
+    if table and output and is_table(output):
+        cut = table.write(answers, output, _told)
+    else:
+        cut = _print(answers, output, as_it_is=texts is not None and len(texts) == 1)
+    if cut:
+        print_text(f"{cut:,} tokens did not fit and were not read", to=sys.stderr)
+
+
+def _print(answers: "Iterator[Prediction]", output: Path | None, *, as_it_is: bool) -> int:
+    """Write an answer per line; return how many tokens were cut."""
     cut = 0
     with output.open("x", encoding="utf-8") if output else nullcontext(sys.stdout) as stream:
         for answer in answers:
             cut += answer.truncated
-            _write(_told(answer), stream, as_it_is=texts is not None and len(texts) == 1)
-    if cut:
-        print_text(f"{cut:,} tokens did not fit and were not read", to=sys.stderr)
+            _write(_told(answer), stream, as_it_is=as_it_is)
+    return cut
 
 
 def _save(answers: "Iterator[Prediction]", output: Path) -> None:

@@ -102,7 +102,7 @@ class RecordReader(Iterator[Record]):
             if isinstance(found, Record):
                 return found
             if found.severity == "fatal" or (found.severity == "bad" and not self._skip):
-                raise _make_error(found)
+                raise make_error(found)
             if found.severity == "bad":
                 self.skipped_kinds[found.kind] += 1
         raise StopIteration
@@ -146,7 +146,7 @@ def find_columns(file: str, request: Request, format: str) -> Choice | None:
         return None
     found = _SAMPLERS[format](Path(file).expanduser(), request)
     if isinstance(found, Fault):
-        raise _make_error(found)
+        raise make_error(found)
     return found
 
 
@@ -223,6 +223,7 @@ def _check_group(format: str, request: Request) -> None:
         )
 
 
-def _make_error(fault: Fault) -> DataError | UsageError:
+def make_error(fault: Fault) -> DataError | UsageError:
+    """Make the exception of a fault."""
     kind = UsageError if fault.kind == "missing-file" else DataError
     return kind(f"{fault.place}: {fault.problem}", fault.remedy)

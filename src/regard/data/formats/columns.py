@@ -218,7 +218,8 @@ def _choose_one_text(columns: list[Column]) -> list[int] | str:
     if not found:
         return "no column holds texts."
     if len(found) > 1 and found[1].length > found[0].length / 2:
-        return f"{found[0].name!r} and {found[1].name!r} are both like texts."
+        first, second = sorted(found[:2])
+        return f"{first.name!r} and {second.name!r} are both like texts."
     return [found[0].at]
 
 

@@ -79,6 +79,7 @@ def build(
     *,
     skip: bool = False,
     approximately: bool = False,
+    fields: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """Index the documents of ``corpus``; without a run, by their words alone."""
     model = _searcher(run)
@@ -86,17 +87,23 @@ def build(
         approximate.check_installed()
     folder.create(out)
     try:
-        return _build(model, corpus, out, skip=skip, approximately=approximately)
+        found = skip_faults(documents(corpus, fields=fields), skip=skip)
+        return _build(model, corpus, out, found, approximately=approximately)
     except BaseException:
         shutil.rmtree(out, ignore_errors=True)
         raise
 
 
 def _build(
-    model: Predictor | None, corpus: Path, out: Path, *, skip: bool, approximately: bool
+    model: Predictor | None,
+    corpus: Path,
+    out: Path,
+    found: Iterator[Document],
+    *,
+    approximately: bool,
 ) -> dict[str, Any]:
     builder = Builder(out, model)
-    index = builder.take(skip_faults(documents(corpus), skip=skip))
+    index = builder.take(found)
     if not builder.names:
         raise DataError(
             f"a corpus must hold at least one document. Got none in {corpus}.",

@@ -50,7 +50,7 @@ def documents(
     path: Path, *, fields: tuple[str, ...] = (), format: str = "auto"
 ) -> Iterator[Document | Fault]:
     """Read the documents of a folder or a file, whatever its format."""
-    if path.is_dir() or plain_name(path).suffix in OBJECTS:
+    if path.is_dir() or (plain_name(path).suffix in OBJECTS and not fields):
         yield from read_documents(path)
         return
     for found in scan([path], Request(1, fields[-1:], roles=("text",)), format=format):
