@@ -3,6 +3,7 @@
 from regard.draw.html import report_page
 from regard.draw.page import ReportData
 from regard.files import write_whole
+from regard.recipe.tasks import POOLED
 from regard.report.costs import run_facts
 from regard.report.run import made_with
 from regard.run import REPORT, Run, seal
@@ -32,7 +33,7 @@ def report_data(run: Run) -> ReportData:
             ("width", str(model.width)),
             ("blocks", str(model.depth)),
             ("position", model.position.kind),
-            *([("pooling", model.head.pooling)] if run.recipe.task == "retrieval" else []),
+            *([("pooling", model.head.pooling)] if run.recipe.task in POOLED else []),
         ],
         data=[
             ("SHA-256 of the weights", facts["weights"]),
@@ -41,10 +42,10 @@ def report_data(run: Run) -> ReportData:
         cost=run_facts(run),
         environment=made_with(run),
         commands=[
-            ("ask it", f'regard predict {run.folder} "a text"'),
-            ("explain an answer", f'regard explain {run.folder} "a text"'),
-            ("measure it", f"regard evaluate {run.folder} --data FILE"),
-            ("train on from it", f'in a recipe: [model.start] run = "{run.folder}"'),
+            ("predict", f'regard predict {run.folder} "a text"'),
+            ("explain", f'regard explain {run.folder} "a text"'),
+            ("evaluate", f"regard evaluate {run.folder} --data FILE"),
+            ("fine-tune it", f'in a recipe: [model.start] run = "{run.folder}"'),
         ],
         version=run.facts["regard"],
     )
