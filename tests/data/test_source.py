@@ -367,7 +367,7 @@ def test_an_overlong_line_is_named_and_the_next_one_is_read(tmp_path, monkeypatc
         (["a.de", "a.en", "b.de"], {"expected": 2}, "each of its 2 sides"),
         (["a.txt"], {"expected": 2, "format": "text"}, "plain text has one"),
         (["a.tsv", "a.jsonl"], {"expected": 2}, "one format"),
-        (["a.txt"], {"format": "parquet"}, "'parquet'"),
+        (["a.txt"], {"format": "avro"}, "'avro'"),
         (["a.de", "a.en"], {"expected": 2}, "no such file"),
         (["nowhere/"], {"format": "folders", "expected": 2}, "no such folder"),
     ],

@@ -119,6 +119,23 @@ def test_a_recipe_written_out_loads_back_equal(tmp_path, drawn):
 
 
 @pytest.mark.parametrize("name", list_shipped())
+def test_what_other_tasks_read_can_be_left_out(name):
+    recipe = load(name)
+    written = tomllib.loads(dump(recipe, all_tasks=False))
+    assert make(written) == make(tomllib.loads(dump(recipe)))
+    tables = {
+        "retrieval": "retrieval",
+        "denoising": "denoising",
+        "pretraining": "masked-pretraining",
+    }
+    for table, task in tables.items():
+        assert (table in written) == (recipe.task == task)
+    assert ("scores" in written["data"]) == (
+        recipe.task in ("classification", "sentence-pair", "document-vectors")
+    )
+
+
+@pytest.mark.parametrize("name", list_shipped())
 def test_nothing_is_left_unsaid(name):
     recipe = load(name)
     written = tomllib.loads(dump(recipe))

@@ -66,6 +66,18 @@ class AnsweredTable:
         return cut
 
 
+def check_input(source: Path) -> None:
+    """Refuse a table in a format that is not answered."""
+    from regard.data.source import refuse_spreadsheet
+
+    refuse_spreadsheet(source)
+    if source.suffix == ".parquet":
+        raise UsageError(
+            f"tables to answer are csv, tsv or jsonl. Got {source.name}.",
+            "Save it as one of them.",
+        )
+
+
 def check_output(source: Path, output: Path) -> None:
     """Refuse to write a table into a file of another format."""
     from regard.data.compression import plain_name

@@ -63,7 +63,13 @@ def init(
     placed = rebase_paths(found.recipe.model_dump(), lambda file: str(Path(file).absolute()))
     recipe = Recipe.model_validate(placed)
     out.write_text(
-        dump(recipe, folder=out.absolute().parent, comments=True, reasons=found.reasons),
+        dump(
+            recipe,
+            folder=out.absolute().parent,
+            comments=True,
+            reasons=found.reasons,
+            all_tasks=False,
+        ),
         encoding="utf-8",
     )
     if as_json:

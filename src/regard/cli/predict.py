@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.answered_table import AnsweredTable, check_output
+from regard.cli.answered_table import AnsweredTable, check_input, check_output
 from regard.cli.options import AsJson, Decoding, Ensemble, Fields, check_new, parse_fields
 from regard.cli.screen import clean, print_json, print_text
 from regard.errors import UsageError
@@ -73,14 +73,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         raise UsageError(
             "a vector is one run's own. Got --vectors and --ensemble.", "Leave one of them out."
         )
-    is_rows = not texts and source is not None and is_table(source)
-    if fields and not is_rows:
-        raise UsageError(
-            "--fields names the columns of a table, and there is none.",
-            "Name a csv, tsv or jsonl file with --input, or leave --fields out.",
-        )
-    if is_rows and output and source:
-        check_output(source, output)
+    is_rows = _has_rows(texts, source, output, fields)
     model = Predictor(load_run(run, ensemble=ensemble, decoding=parse_overrides(changes)))
     table = AnsweredTable(model.run, source, parse_fields(fields)) if is_rows and source else None
     asked = table.read() if table else _asked(texts, source)
@@ -97,6 +90,26 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         cut = _print(answers, output, as_it_is=texts is not None and len(texts) == 1)
     if cut:
         print_text(f"{cut:,} tokens did not fit and were not read", to=sys.stderr)
+
+
+def _has_rows(
+    texts: list[str] | None, source: Path | None, output: Path | None, fields: str
+) -> bool:
+    """Whether the rows of a table are to be answered; refuse what does not fit together."""
+    from regard.data.formats.rewriting import is_table
+
+    if source:
+        check_input(source)
+    if texts or not source or not is_table(source):
+        if fields:
+            raise UsageError(
+                "--fields names the columns of a table, and there is none.",
+                "Name a csv, tsv or jsonl file with --input, or leave --fields out.",
+            )
+        return False
+    if output:
+        check_output(source, output)
+    return True
 
 
 def _print(answers: "Iterator[Prediction]", output: Path | None, *, as_it_is: bool) -> int:

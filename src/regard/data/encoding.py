@@ -24,9 +24,10 @@ def detect_encoding(path: Path) -> str:
         start = file.read(_SAMPLED)
     if start.startswith(UTF_16_MARKS) or start.count(0) > len(start) / 4:
         return "utf-16"
-    lines = [line for line in start.splitlines() if not line.isascii()]
-    valid = sum(is_encoded(line, "utf-8") for line in lines[:-1] or lines)
-    if not lines or valid > len(lines) / 2:
+    whole = start.splitlines()[: -1 if len(start) == _SAMPLED else None]
+    lines = [line for line in whole if not line.isascii()]
+    valid = sum(is_encoded(line, "utf-8") for line in lines)
+    if valid > len(lines) / 2 or not lines:
         return "utf-8"
     return guess_single_byte(start)
 
@@ -52,6 +53,9 @@ class _Transcoded(io.RawIOBase):
         self._file = file
         # UTF-16 has no single bytes to keep.
         self._errors = "strict" if encoding == "utf-16" else "surrogateescape"
+        self._chunk = file.read(_CHUNK)
+        if encoding == "utf-16" and not self._chunk.startswith(UTF_16_MARKS):
+            encoding = "utf-16-le"
         self._decoder = codecs.getincrementaldecoder(encoding)(self._errors)
         self._ready = b""
 
@@ -60,7 +64,7 @@ class _Transcoded(io.RawIOBase):
 
     def readinto(self, buffer: memoryview | bytearray) -> int:  # type: ignore[override]
         while not self._ready:
-            chunk = self._file.read(_CHUNK)
+            chunk, self._chunk = self._chunk, self._file.read(_CHUNK)
             text = self._decoder.decode(chunk, final=not chunk)
             self._ready = text.encode("utf-8", self._errors)
             if not chunk:

@@ -17,6 +17,7 @@ from regard.data.formats.fasttext import PREFIX, read_fasttext
 from regard.data.formats.folders import read_folders
 from regard.data.formats.jsonl import read_jsonl, sample_objects
 from regard.data.formats.parallel import read_parallel
+from regard.data.formats.parquet import read_parquet, sample_parquet
 from regard.data.formats.po import read_po
 from regard.data.formats.table import read_csv, read_tsv, sample_csv, sample_tsv
 from regard.data.formats.text import read_documents, read_lines, read_whole
@@ -30,7 +31,7 @@ __all__ = ["Fault", "Record", "RecordReader", "read", "scan"]
 WORLD = "world:"
 """Prefix of the name of a built-in corpus."""
 
-COLUMNS = ("tsv", "csv", "jsonl")
+COLUMNS = ("tsv", "csv", "jsonl", "parquet")
 """Formats with named or numbered columns."""
 
 PLAIN = ("text", "lines", "whole")
@@ -44,6 +45,7 @@ _READERS: dict[str, Reader] = {
     "tsv": read_tsv,
     "csv": read_csv,
     "jsonl": read_jsonl,
+    "parquet": read_parquet,
     "fasttext": read_fasttext,
     "folders": read_folders,
     "po": read_po,
@@ -53,7 +55,9 @@ _SAMPLERS: dict[str, Callable[[Path, Request], Choice | Fault]] = {
     "tsv": sample_tsv,
     "csv": sample_csv,
     "jsonl": sample_objects,
+    "parquet": sample_parquet,
 }
+_SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 _ENDINGS = {
     ".tsv": "tsv",
     ".tab": "tsv",
@@ -61,6 +65,7 @@ _ENDINGS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "jsonl",
+    ".parquet": "parquet",
     ".po": "po",
     ".tmx": "tmx",
     ".ft": "fasttext",
@@ -182,7 +187,17 @@ def _detect_format(paths: list[Path], request: Request) -> str:
     return "text" if request.expected is None and not _are_sides(paths) else "parallel"
 
 
+def refuse_spreadsheet(path: Path) -> None:
+    """Refuse a file of a spreadsheet program."""
+    if path.suffix.lower() in _SPREADSHEETS:
+        raise UsageError(
+            f"{path.name} is a spreadsheet, which is not read.",
+            "Save it as CSV (UTF-8) in the spreadsheet program, and name that file.",
+        )
+
+
 def _format_by_name(path: Path) -> str:
+    refuse_spreadsheet(path)
     if path.is_dir():
         return "folders"
     return _ENDINGS.get(plain_name(path).suffix.lower(), "")

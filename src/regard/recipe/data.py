@@ -31,6 +31,7 @@ class DataSettings(Settings):
         "tsv",
         "csv",
         "jsonl",
+        "parquet",
         "fasttext",
         "folders",
         "po",

@@ -1,7 +1,7 @@
 """Write a recipe as TOML with all defaults."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,6 +11,7 @@ import tomli_w
 from regard.recipe.load import rebase_paths
 from regard.recipe.recipe import Recipe
 from regard.recipe.settings import Settings
+from regard.recipe.tasks import list_idle_settings
 
 
 def dump(
@@ -19,18 +20,21 @@ def dump(
     folder: Path | None = None,
     comments: bool = False,
     reasons: Mapping[str, str] = MappingProxyType({}),
+    all_tasks: bool = True,
 ) -> str:
     """Return the recipe as TOML that loads back equal.
 
     Omitted settings (``None``) become comments, since TOML has no null. ``folder`` is where the
     file will be saved: paths are written relative to it. With ``comments``, the documentation of
     every field is written above it; ``reasons``, by dotted path, say why a value was chosen.
+    Without ``all_tasks``, defaults that have an effect on other tasks only are left out.
     """
     if folder is not None:
         recipe = Recipe.model_validate(
             rebase_paths(recipe.model_dump(), lambda file: _relative_path(file, folder))
         )
-    return "\n".join(_table(recipe, "", comments, reasons)).strip() + "\n"
+    omitted = set() if all_tasks else list_idle_settings(recipe.task)
+    return "\n".join(_table(recipe, "", comments, reasons, omitted)).strip() + "\n"
 
 
 def _relative_path(file: str, folder: Path) -> str:
@@ -42,21 +46,28 @@ def _relative_path(file: str, folder: Path) -> str:
         return str(path)
 
 
-def _table(table: Settings, path: str, comments: bool, reasons: Mapping[str, str]) -> Iterator[str]:
+def _table(
+    table: Settings, path: str, comments: bool, reasons: Mapping[str, str], omitted: Set[str]
+) -> Iterator[str]:
     """Yield the lines of one table: its own fields first, then the tables inside it."""
     if path:
         yield f"\n[{path}]"
     fields = type(table).model_fields
-    inner = {name: getattr(table, name) for name in fields}
+    paths = {name: f"{path}.{name}" if path else name for name in fields}
+    inner = {
+        name: getattr(table, name)
+        for name, field in fields.items()
+        if paths[name] not in omitted or getattr(table, name) != field.get_default()
+    }
     for name in [name for name, value in inner.items() if not isinstance(value, Settings)]:
         if comments and (means := fields[name].description):
             yield f"# {' '.join(means.split())}"
-        if (where := f"{path}.{name}" if path else name) in reasons:
-            yield f"# Chosen: {reasons[where]}"
+        if paths[name] in reasons:
+            yield f"# Chosen: {reasons[paths[name]]}"
         yield _field(name, inner[name])
     for name, value in inner.items():
         if isinstance(value, Settings):
-            yield from _table(value, f"{path}.{name}" if path else name, comments, reasons)
+            yield from _table(value, paths[name], comments, reasons, omitted)
 
 
 def _field(name: str, value: Any) -> str:  # noqa: ANN401 - a field can be anything

@@ -158,6 +158,16 @@ def refuse_idle(recipe: "Recipe") -> None:
         raise Refused(f"{idle.path} = {shown(idle.value)} has no effect {idle.why}", remedy)
 
 
+def list_idle_settings(task: str) -> set[str]:
+    """Return the settings and tables that have an effect on other tasks only."""
+    return {
+        path
+        for effect in EFFECTS
+        if effect.tasks and task not in effect.tasks
+        for path in effect.settings
+    }
+
+
 def find_idle(recipe: "Recipe") -> Iterator[Idle]:
     """Yield every setting without an effect, with the reason."""
     for effect in EFFECTS:

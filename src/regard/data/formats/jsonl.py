@@ -61,7 +61,12 @@ def read_records(path: Path, entries: Entries, request: Request) -> Iterator[Fou
 
 def sample_objects(path: Path, request: Request) -> Choice | Fault:
     """Choose fields by the first objects of a file."""
-    first = take_sample(read_entries(path, request), request)
+    return sample_entries(path, read_entries(path, request), request)
+
+
+def sample_entries(path: Path, entries: Entries, request: Request) -> Choice | Fault:
+    """Choose fields by the first of some objects."""
+    first = take_sample(entries, request)
     values = [entry.value for entry in first if isinstance(entry, Entry)]
     if not values:
         faults = (entry for entry in first if isinstance(entry, Fault))

@@ -27,11 +27,13 @@ def find_reading(task: type[Task[Any]], files: Sequence[str], fields: Sequence[s
         return Reading(data, {}, {})
     reasons: dict[str, str] = {}
     first = Path(files[0]).expanduser()
-    encoding = detect_encoding(first) if first.is_file() else "utf-8"
-    request = task.request(data)._replace(encoding=encoding, label_separator=SEPARATOR)
+    request = task.request(data)._replace(label_separator=SEPARATOR)
     format = find_format(files, request)
+    text = first.is_file() and format not in BINARY
+    encoding = detect_encoding(first) if text else "utf-8"
+    request = request._replace(encoding=encoding)
     found: dict[str, object] = {}
-    if encoding != "utf-8" and format not in BINARY:
+    if encoding != "utf-8":
         found["encoding"] = encoding
         reasons["data.encoding"] = f"{first.name} is not UTF-8."
     choice = find_columns(files[0], request, format)
@@ -49,5 +51,5 @@ def describe_columns(columns: dict[str, str]) -> str:
     return ", ".join(f"{role} = {name!r}" for role, name in columns.items())
 
 
-BINARY = ("po", "tmx")
+BINARY = ("po", "tmx", "parquet")
 """Formats that state their encoding themselves."""
