@@ -15,6 +15,7 @@ TASKS = get_args(TaskName)
 KNOWN = {line.path: line for line in lines(Recipe)}
 VALUES = {  # something else than the default, that nothing else refuses
     "data.apart": True,
+    "data.encoding": "latin-1",
     "data.labels": ["a", "b"],
     "data.scores": True,
     "data.score_range": [0.0, 1.0],
