@@ -146,7 +146,7 @@ def test_runs_that_tell_other_labels_do_not_answer_together(home, tmp_path, caps
 def test_the_run_says_its_labels_and_its_baseline(home):
     assert 'labels = ["neg", "pos"]' in (home / "run" / "recipe.toml").read_text()
     card = (home / "run" / "README.md").read_text()
-    assert "text-classification" in card and "naive-Bayes" in card
+    assert "text-classification" in card and "logistic regression on tf-idf" in card
     assert (home / "run" / "baseline.safetensors").exists()
 
 

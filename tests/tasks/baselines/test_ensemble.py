@@ -1,12 +1,13 @@
 """The ensemble: shares of networks and bag, what it learns, and what older runs kept beside it."""
 
+import numpy as np
 import pytest
 import torch
 
 from regard.errors import UsageError
 from regard.recipe.decoding import DecodingSettings
 from regard.tasks.baselines.ensemble import Ensemble
-from regard.tasks.baselines.hashed_ngrams import bags
+from regard.tasks.baselines.hashed_ngrams import hash_ngrams
 from regard.tasks.baselines.labels import learn
 from regard.tasks.labelling.labels import OneLabel
 
@@ -17,16 +18,18 @@ FILMS = [
     ("Brazil made me laugh", "good"),
     ("Brazil and its pipes", "good"),
     ("nothing to say", "good"),
+    ("nothing to see", "bad"),
 ]
 NETWORK, ASKED = torch.tensor([[0.3, -0.7]]), [("Alien again",)]
 
 
-def see(texts):
-    return bags(text for (text,) in texts), None
+def extract(texts, ngrams):
+    bags = hash_ngrams((text for (text,) in texts), ngrams)
+    return bags, np.zeros((len(bags), 0), np.float32)
 
 
 def make_ensemble(**decoding):
-    return Ensemble(LABELS, DecodingSettings(**decoding), see, trust=5.0)
+    return Ensemble(LABELS, DecodingSettings(**decoding), extract)
 
 
 def learned(**decoding):
@@ -72,8 +75,8 @@ def test_what_older_runs_kept_of_labelled_texts_is_passed_over():
 
 
 def test_of_too_many_texts_every_nth_is_learned_from(monkeypatch):
-    some = learn(LABELS, lambda: iter(FILMS[::2]), see, trust=5.0)
-    monkeypatch.setattr("regard.tasks.baselines.labels.MOST_CHARACTERS", 60)
-    thinned = learn(LABELS, lambda: iter(FILMS), see, trust=5.0)
+    some = learn(LABELS, lambda: iter(FILMS[::2]), extract)
+    monkeypatch.setattr("regard.tasks.baselines.labels.MOST_CHARACTERS", 80)
+    thinned = learn(LABELS, lambda: iter(FILMS), extract)
     assert some.keys() == thinned.keys()
     assert all(some[name].equal(thinned[name]) for name in some)

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from regard.errors import UsageError
 from regard.recipe.decoding import DecodingSettings
-from regard.tasks.baselines.bag_of_ngrams import BagOfNgrams
-from regard.tasks.baselines.labels import See, learn, logits_of
+from regard.tasks.baselines.labels import Extract, learn, logits_of
+from regard.tasks.baselines.linear_model import LinearModel
 from regard.tasks.labelling.labels import Labels, Logits, Score
 from regard.tasks.task import Examples, Texts
 
@@ -46,27 +46,24 @@ class Ensemble:
     Args:
         labels: What is told of a text.
         settings: How much each has to say.
-        see: What a bag sees of texts.
-        trust: How much examples count for the bag against the pull to zero.
+        extract: Extracts the features of texts for the bag.
 
     """
 
-    def __init__(
-        self, labels: Labels, settings: DecodingSettings, see: See, *, trust: float
-    ) -> None:
-        self.labels, self.settings, self.see, self.trust = labels, settings, see, trust
-        self.bag: BagOfNgrams | None = None
+    def __init__(self, labels: Labels, settings: DecodingSettings, extract: Extract) -> None:
+        self.labels, self.settings, self.extract = labels, settings, extract
+        self.bag: LinearModel | None = None
         self.networks: list[Network] = []
         """Those of other runs that are asked as well."""
 
     def learn(self, source: Examples) -> dict[str, Tensor]:
         """Fit the bag to examples."""
-        return learn(self.labels, source, self.see, trust=self.trust)
+        return learn(self.labels, source, self.extract)
 
     def put(self, parameters: Mapping[str, Tensor]) -> None:
         """Take up what was learned before."""
         own = {n: tensor for n, tensor in parameters.items() if not n.startswith(REMOVED)}
-        self.bag = BagOfNgrams.load(own)
+        self.bag = LinearModel.load(own)
 
     def ask_also(self, network: Network, labels: Labels) -> None:
         """Let another network answer as well; it must tell the same ``labels``."""
@@ -83,13 +80,17 @@ class Ensemble:
         said = [network, *(ask(texts) for ask in self.networks)]
         network = torch.stack(said).mean(dim=0)
         share = self.settings.baseline_weight if self.bag else 0.0
-        bag = logits_of(self.bag, self.labels, self.see(texts)) if self.bag else None
+        bag = self.baseline_logits(texts)
         return Answers(
             network if bag is None else (1 - share) * network + share * bag,
             network,
             bag,
             None if bag is None else (network + bag) / 2,
         )
+
+    def baseline_logits(self, texts: Sequence[Texts]) -> Logits | None:
+        """Return the baseline's logits, where there is one."""
+        return logits_of(self.bag, self.labels, self.extract, texts) if self.bag else None
 
     def voices(self, own: Logits, answers: Answers) -> dict[str, Logits]:
         """Return what each says alone: the run's ``own`` network and the mean of all networks.

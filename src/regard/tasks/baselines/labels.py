@@ -1,4 +1,4 @@
-"""The baseline of labelled tasks: a bag of n-grams that says what a model says, logit by logit."""
+"""The baseline of labelled tasks: the linear model answers as a network does, logit by logit."""
 
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -9,49 +9,49 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.tasks.baselines.bag_of_ngrams import BagOfNgrams
-from regard.tasks.baselines.calibration import fit_calibrated
-from regard.tasks.baselines.hashed_ngrams import Bags
-from regard.tasks.labelling.labels import Labels, Targets
+from regard.tasks.baselines import linear_model
+from regard.tasks.baselines.hashed_ngrams import Bags, Ngrams
+from regard.tasks.baselines.linear_model import LinearModel
+from regard.tasks.baselines.selection import fit_baseline
+from regard.tasks.labelling.labels import Labels
 from regard.tasks.task import Examples, Texts
 
 MOST_CHARACTERS = 100_000_000  # of training text that is learned from
+MOST_SPELLED = 10_000_000  # ... up to which n-grams of characters count: more text needs them less
 
-Seen = tuple[Bags, NDArray[np.float32] | None]
-"""What a bag sees of texts: their n-grams, and further numbers where there are any."""
-See = Callable[[Iterable[Texts]], Seen]
-
-
-def learn(labels: Labels, source: Examples, see: See, *, trust: float) -> dict[str, Tensor]:
-    """Fit a bag to the examples, every nth of them where all are too many for memory."""
-    every = thinned(source)
-    bags, numbers = see(example[:-1] for example in islice(source(), 0, None, every))
-    targets = targets_of(labels, source, every)
-    if _two(labels):
-        targets = targets[:, 1:]
-    exclusive = labels.exclusive
-    found = fit_calibrated(bags, targets, exclusive=exclusive, trust=trust, numbers=numbers)
-    return found.parameters()
+Features = tuple[Bags, NDArray[np.float32]]
+"""N-grams of texts, and further numbers."""
 
 
-def thinned(source: Examples) -> int:
-    """Say every how manieth example is learned from."""
+Extract = Callable[[Iterable[Texts], Ngrams], Features]
+"""Extracts the features of texts."""
+
+
+def learn(labels: Labels, source: Examples, extract: Extract) -> dict[str, Tensor]:
+    """Fit a baseline to the examples, every nth of them where all are too many for memory."""
     size = sum(sum(map(len, example)) for example in source())
-    return max(1, -(-size // MOST_CHARACTERS))
+    every = max(1, -(-size // MOST_CHARACTERS))
+
+    def some() -> Iterable[Texts]:
+        return islice(source(), 0, None, every)
+
+    texts = (example[:-1] for example in some())
+    bags, numbers = extract(texts, Ngrams(characters=size <= MOST_SPELLED))
+    targets = labels.targets([labels.numbers(example[-1]) for example in some()])
+    if _binary(labels):
+        targets = targets[:, 1:]
+    examples = linear_model.Examples(bags, numbers, targets)
+    return fit_baseline(examples, exclusive=labels.exclusive).parameters()
 
 
-def targets_of(labels: Labels, source: Examples, every: int) -> Targets:
-    """Return what is true of every nth example."""
-    written = (example[-1] for example in islice(source(), 0, None, every))
-    return labels.targets([labels.numbers(one) for one in written])
-
-
-def logits_of(bag: BagOfNgrams, labels: Labels, seen: Seen) -> Float[Tensor, "text column"]:
+def logits_of(
+    model: LinearModel, labels: Labels, extract: Extract, texts: Iterable[Texts]
+) -> Float[Tensor, "text column"]:
     """Return one logit for each label."""
-    logits = bag.logits(*seen)
-    return torch.cat([-logits / 2, logits / 2], dim=1) if _two(labels) else logits
+    logits = model.logits(*extract(texts, model.ngrams))
+    return torch.cat([-logits / 2, logits / 2], dim=1) if _binary(labels) else logits
 
 
-def _two(labels: Labels) -> bool:
-    """Of two labels, what is said of the second says all."""
+def _binary(labels: Labels) -> bool:
+    """Of two exclusive labels, the logit of the second is enough."""
     return labels.exclusive and labels.columns == 2

@@ -1,7 +1,7 @@
-"""Descent on a smooth function of many numbers by what its last gradients show of its curvature.
+"""L-BFGS (Nocedal 1980): minimise a smooth function of many variables.
 
-L-BFGS (Nocedal 1980): the direction is -H·gradient, where H is known only through the last few
-pairs s = step taken, y = change of the gradient, and costs a few sums to apply (two loops).
+The direction is -H·gradient. H, the inverse Hessian, is approximated by the last few pairs
+s = step, y = change of the gradient, and applied in two loops over them.
 """
 
 from collections import deque
@@ -9,32 +9,32 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-REMEMBERED = 8  # pairs
-ENOUGH_GAIN = 1e-4  # of what the slope promises (Armijo)
+MEMORY = 8  # pairs
+SUFFICIENT_DECREASE = 1e-4  # of what the slope predicts (Armijo)
 SHORTEST = 1e-6
 
-Look = Callable[[Tensor], tuple[float, Tensor]]
-"""A place to its height and gradient."""
+Objective = Callable[[Tensor], tuple[float, Tensor]]
+"""A point to its value and gradient."""
 
 
-def descend(look: Look, place: Tensor, *, rounds: int, flat: float) -> Tensor:
-    """Go down from ``place`` until the gradient has shrunk to the share ``flat``."""
-    pairs: deque[tuple[Tensor, Tensor]] = deque(maxlen=REMEMBERED)
-    height, gradient = look(place)
+def descend(objective: Objective, point: Tensor, *, rounds: int, flat: float) -> Tensor:
+    """Minimise from ``point`` until the gradient's norm has shrunk to the share ``flat``."""
+    pairs: deque[tuple[Tensor, Tensor]] = deque(maxlen=MEMORY)
+    value, gradient = objective(point)
     steep = float(gradient.norm())
     for _ in range(rounds):
         if float(gradient.norm()) <= flat * steep:
             break
         direction = _direction(gradient, pairs)
-        found = _line(look, place, height, gradient, direction, bold=not pairs)
+        found = _line_search(objective, point, value, gradient, direction, expand=not pairs)
         if found is None:
             break
-        stepped, height, changed = found
-        step, change = stepped - place, changed - gradient
+        moved, value, changed = found
+        step, change = moved - point, changed - gradient
         if float((step * change).sum()) > 0:
             pairs.append((step, change))
-        place, gradient = stepped, changed
-    return place
+        point, gradient = moved, changed
+    return point
 
 
 def _direction(gradient: Tensor, pairs: deque[tuple[Tensor, Tensor]]) -> Tensor:
@@ -54,22 +54,28 @@ def _direction(gradient: Tensor, pairs: deque[tuple[Tensor, Tensor]]) -> Tensor:
     return direction
 
 
-def _line(
-    look: Look, place: Tensor, height: float, gradient: Tensor, direction: Tensor, *, bold: bool
+def _line_search(
+    objective: Objective,
+    point: Tensor,
+    value: float,
+    gradient: Tensor,
+    direction: Tensor,
+    *,
+    expand: bool,
 ) -> tuple[Tensor, float, Tensor] | None:
-    """Halve the step until it gains; where nothing is known yet (``bold``), double it first."""
+    """Halve the step until it descends enough; without curvature (``expand``), double it first."""
     slope, length = float((gradient * direction).sum()), 1.0
-    found = place + direction, *look(place + direction)
-    while bold and found[1] < height + ENOUGH_GAIN * length * slope:
-        further = place + 2 * length * direction
-        lower = further, *look(further)
+    found = point + direction, *objective(point + direction)
+    while expand and found[1] < value + SUFFICIENT_DECREASE * length * slope:
+        farther = point + 2 * length * direction
+        lower = farther, *objective(farther)
         if lower[1] >= found[1]:
             return found
         found, length = lower, 2 * length
-    while not found[1] <= height + ENOUGH_GAIN * length * slope:
+    while not found[1] <= value + SUFFICIENT_DECREASE * length * slope:
         length /= 2
         if length < SHORTEST:
             return None
-        nearer = place + length * direction
-        found = nearer, *look(nearer)
+        nearer = point + length * direction
+        found = nearer, *objective(nearer)
     return found

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 from jaxtyping import Int
 from torch import Tensor
 
 from regard.data.record import LABEL
 from regard.recipe.recipe import Recipe
-from regard.tasks.baselines.hashed_ngrams import bags
-from regard.tasks.baselines.labels import Seen
+from regard.tasks.baselines.hashed_ngrams import Ngrams, hash_ngrams
+from regard.tasks.baselines.labels import Features
 from regard.tasks.labelling.documents import encode_documents, head_tail_of_document
 from regard.tasks.labelling.labelled import Labelled, Tokens
 from regard.tasks.labelling.overlong import head, head_tail, windows
@@ -30,7 +31,6 @@ class Classification(Labelled):
 
     fields, texts = 2, 1
     roles = ("text", LABEL)
-    trust = 5.0
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
         super().__init__(recipe, tokenizer)
@@ -78,8 +78,9 @@ class Classification(Labelled):
     def segments(self, ids: Int[Tensor, "row position"]) -> Int[Tensor, "row position"] | None:
         return None
 
-    def seen(self, texts: Iterable[Texts]) -> Seen:
-        return bags(text for (text,) in texts), None
+    def features(self, texts: Iterable[Texts], ngrams: Ngrams) -> Features:
+        bags = hash_ngrams((text for (text,) in texts), ngrams)
+        return bags, np.zeros((len(bags), 0), np.float32)
 
 
 def _marked(ids: list[int]) -> list[int]:

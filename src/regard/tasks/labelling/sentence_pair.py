@@ -14,7 +14,8 @@ from torch import Tensor
 
 from regard.data.record import LABEL
 from regard.errors import UsageError
-from regard.tasks.baselines.labels import Seen
+from regard.tasks.baselines.hashed_ngrams import Ngrams
+from regard.tasks.baselines.labels import Features
 from regard.tasks.baselines.pair_features import pair_features
 from regard.tasks.labelling.labelled import Labelled, Tokens
 from regard.tasks.task import Texts
@@ -34,7 +35,6 @@ class SentencePair(Labelled):
 
     fields, texts = 3, 2
     roles = ("first text", "second text", LABEL)
-    trust = 1.0
 
     def pieces(self, texts: Sequence[str]) -> list[list[int]]:
         return self.tokenizer.encode_batch(texts)
@@ -63,7 +63,7 @@ class SentencePair(Labelled):
         side = (ends.cumsum(dim=1) - ends).clamp(max=1)
         return side + 2 * _shared(ids, side) if kinds >= 2 * self.texts else side
 
-    def seen(self, texts: Iterable[Texts]) -> Seen:
+    def features(self, texts: Iterable[Texts], ngrams: Ngrams) -> Features:
         return pair_features(texts)
 
     def _fitted(self, tokens: Tokens) -> list[int]:
