@@ -43,6 +43,20 @@ def test_a_table_in_any_dialect_comes_back(tmp_path, rows, delimiter, encoding, 
     assert [found.fields for found in scan([path], request)] == [row[::-2] for row in rows]
 
 
+@pytest.mark.parametrize(
+    ("text", "cells"),
+    [
+        ('a\t"b\n"c" he said\td\n', ["a", '"b']),
+        ('a\t"b"\n"c"\td\n', ["a", "b"]),
+        ('a\t"b\n\nc"\nd\te\n', ["a", "b\n\nc"]),
+    ],
+)
+def test_quotes_between_tabs_enclose_cells_only_if_all_do(tmp_path, text, cells):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    assert list(next(scan([path], Request(2))).fields) == cells
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le"])
 def test_the_encoding_of_words_with_accents_is_detected(tmp_path, encoding):
     path = tmp_path / "a.csv"

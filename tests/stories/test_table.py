@@ -220,3 +220,18 @@ def test_the_column_of_documents_is_named_or_refused(tmp_path, refused, said):
     assert said()["documents"] == 120
     assert main(["search", str(tmp_path / "index"), "re parcel", "--json"]) == 0
     assert "Re: Hello" in json.dumps(said())
+
+
+def test_scores_with_decimal_commas_are_numbers(office, capsys):
+    rng = random.Random(5)
+    texts = [body for *_, body, _ in tickets()]
+    rows = [[body, rng.choice(texts), f"{rng.randrange(40, 500)}".zfill(3)] for body in texts]
+    rows = [[one, two, f"{score[0]},{score[1:]}"] for one, two, score in rows]
+    data = write(office / "pairs.csv", [["Satz 1", "Satz 2", "Score"], *rows], delimiter=";")
+    out = str(office / "pairs.toml")
+    assert main(["init", "sentence-pair", "--data", str(data), "--output", out]) == 0
+    shown = capsys.readouterr().out
+    assert "second text = 'Satz 2', label = 'Score'" in shown
+    assert "120 × decimal-comma: pairs.csv:2, 3, 4, and 117 more" in shown
+    assert "scores = true" in (office / "pairs.toml").read_text()
+    assert main(["train", out, "--run", str(office / "run"), *SMALL[:-2]]) == 0

@@ -55,6 +55,8 @@ class Request(NamedTuple):
     encoding: str = "utf-8"
     roles: tuple[str, ...] = ()
     """What the fields are, such as text and label; columns without names are chosen by them."""
+    scores: bool = False
+    """Whether the last field is a number, which a table may write with a decimal comma."""
 
 
 Reader = Callable[[Sequence[Path], Request], Iterator[Found]]

@@ -159,6 +159,7 @@ class Task(Cost, ABC, Generic[ModelT]):
             data.group,
             data.encoding,
             cls.roles,
+            data.scores,
         )
 
     @classmethod

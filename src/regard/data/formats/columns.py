@@ -244,6 +244,7 @@ def _choose_label(columns: list[Column]) -> int | str:
     if not several:
         return "no column holds labels, which are few and repeated."
     if len(several) > 1:
-        names = " and ".join(repr(column.name) for column in several)
-        return f"{names} are both like labels."
+        *names, last = [repr(column.name) for column in several]
+        both = "both" if len(names) == 1 else "all"
+        return f"{', '.join(names)} and {last} are {both} like labels."
     return several[0].at

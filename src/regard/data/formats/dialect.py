@@ -13,6 +13,7 @@ DELIMITERS = ",;\t|"
 _HINT = re.compile(r"sep=(.)", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _LINES = 50
+_MOST_LINES = 20_000
 
 
 def detect_delimiter(path: Path, request: Request) -> str:
@@ -30,6 +31,20 @@ def detect_delimiter(path: Path, request: Request) -> str:
         if max(fits) > 0:
             return DELIMITERS[fits.index(max(fits))]
     return ","
+
+
+def is_quoted(path: Path, encoding: str) -> bool:
+    """Whether quotes in a tab-separated file enclose cells; many such files have plain ones."""
+    found = islice(iterate_lines(path, encoding), _MOST_LINES)
+    lines = [line.text + "\n" for line in found if isinstance(line, TextLine)]
+    if not any(line.startswith('"') or '\t"' in line for line in lines):
+        return False
+    try:
+        for _ in csv.reader(lines, delimiter="\t", strict=True):
+            pass
+    except csv.Error:
+        return False
+    return True
 
 
 def read_hint(line: str) -> str:

@@ -11,7 +11,6 @@ from typing import Protocol, TextIO, runtime_checkable
 from regard.data.compression import open_bytes, plain_name
 from regard.data.encoding import detect_encoding
 from regard.data.formats.columns import Choice, take_sample
-from regard.data.formats.dialect import detect_delimiter
 from regard.data.formats.jsonl import Entry, choose_fields, get_text, read_entries
 from regard.data.formats.table import (
     Layout,
@@ -19,7 +18,7 @@ from regard.data.formats.table import (
     Rows,
     lay_out,
     make_columns_fault,
-    read_csv_rows,
+    open_csv,
     read_tsv_rows,
 )
 from regard.data.lines import make_unreadable_fault
@@ -75,11 +74,11 @@ class Cells:
     """
 
     def __init__(self, path: Path, request: Request, format: str) -> None:
-        quoted = format == "csv"
-        self.delimiter = detect_delimiter(path, request) if quoted else "\t"
-        rows: Rows = (
-            read_csv_rows(path, request, self.delimiter) if quoted else read_tsv_rows(path, request)
-        )
+        rows: Rows = read_tsv_rows(path, request)
+        delimiter = ""
+        if format == "csv":
+            rows, delimiter = open_csv(path, request)
+        self.delimiter = delimiter or "\t"
         first = take_sample(rows, request)
         for row in first:
             _refuse(row)
@@ -89,7 +88,7 @@ class Cells:
             raise make_error(found)
         self._layout: Layout = found
         self.choice, self.encoding = found.choice, request.encoding
-        self._path, self._rows, self._quoted = path, chain(first, rows), quoted
+        self._path, self._rows, self._quoted = path, chain(first, rows), bool(delimiter)
         self._waiting: deque[Row] = deque()
         self._header: Row | None = None
         with open_bytes(path) as file:

@@ -1,10 +1,13 @@
 """Tables: tab-separated (no quoting) and comma-separated (quoted as RFC 4180 has it).
 
+In a comma-separated file with tabs, quotes enclose cells only if they do so in the whole file.
+
 Columns that are named stand in the first row. If none are given, they are chosen by usual names,
 else by what they hold (:mod:`regard.data.formats.columns`); what is not clear is refused.
 """
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -17,11 +20,20 @@ from regard.data.formats.columns import (
     is_header,
     take_sample,
 )
-from regard.data.formats.dialect import detect_delimiter, read_hint
+from regard.data.formats.dialect import detect_delimiter, is_quoted, read_hint
 from regard.data.lines import TextLine, iterate_lines
-from regard.data.record import Fault, Found, Request, make_blank_note, make_fault, make_record
+from regard.data.record import (
+    Fault,
+    Found,
+    Record,
+    Request,
+    make_blank_note,
+    make_fault,
+    make_record,
+)
 
 _LARGEST_CELL = 1 << 24
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 
 
 class Row(NamedTuple):
@@ -68,7 +80,7 @@ def read_tsv(files: Sequence[Path], request: Request) -> Iterator[Found]:
 def read_csv(files: Sequence[Path], request: Request) -> Iterator[Found]:
     """Read comma-separated rows; semicolons, tabs and bars are detected."""
     for path in files:
-        rows = read_csv_rows(path, request, detect_delimiter(path, request))
+        rows, _ = open_csv(path, request)
         yield from _read_records(path, rows, request)
 
 
@@ -90,7 +102,7 @@ def lay_out(
 
 def make_columns_fault(path: Path, line: int, choice: Choice, request: Request) -> Fault:
     """Make the fault of a file whose columns are not clear, with all of them."""
-    wanted = " and ".join(request.roles) or f"{request.expected} fields"
+    wanted = ", ".join(request.roles) or f"{request.expected} fields"
     doubt = choice.doubt or "their names are not usual ones."
     problem = doubt if request.fields else f"Which columns are {wanted} is not clear: {doubt}"
     problem += f" The columns are {', '.join(map(str, choice.columns))}."
@@ -110,7 +122,7 @@ def sample_tsv(path: Path, request: Request) -> Choice | Fault:
 
 def sample_csv(path: Path, request: Request) -> Choice | Fault:
     """Choose columns by the first rows of a comma-separated file."""
-    rows = read_csv_rows(path, request, detect_delimiter(path, request))
+    rows, _ = open_csv(path, request)
     return _choose(path, rows, request)
 
 
@@ -122,6 +134,14 @@ def _choose(path: Path, rows: Rows, request: Request) -> Choice | Fault:
         return next(faults, make_fault("blank", path, 0, "The file has no rows."))
     layout = lay_out(path, sample, request, guess=True)
     return layout if isinstance(layout, Fault) else layout.choice
+
+
+def open_csv(path: Path, request: Request) -> tuple[Rows, str]:
+    """Open a file as rows; return also the delimiter, "" for tabs without quoting."""
+    delimiter = detect_delimiter(path, request)
+    if delimiter == "\t" and not is_quoted(path, request.encoding):
+        return read_tsv_rows(path, request), ""
+    return read_csv_rows(path, request, delimiter), delimiter
 
 
 def read_tsv_rows(path: Path, request: Request) -> Rows:
@@ -170,13 +190,25 @@ def _read_records(path: Path, rows: Rows, request: Request) -> Iterator[Found]:
             yield make_fault("columns", path, row.number, problem)
         else:
             begun = True
-            yield _make_record(path, row, layout)
+            found = _make_record(path, row, layout)
+            yield from _read_score(found) if request.scores else [found]
 
 
 def _make_record(path: Path, row: Row, layout: Layout) -> Found:
     grouped = row.cells[layout.group] if layout.group < len(row.cells) else ""
     fields = tuple(row.cells[at] for at in layout.choice.chosen)
     return make_record(fields, path, row.number, group=grouped, roles=layout.roles)
+
+
+def _read_score(found: Found) -> Iterator[Found]:
+    """Read the decimal comma of a score as a point, and note it."""
+    if isinstance(found, Record) and _DECIMAL_COMMA.fullmatch(found.fields[-1].strip()):
+        *texts, written = found.fields
+        problem = f"The number {written.strip()} has a decimal comma."
+        place = (found.file, found.line, problem, "It is read as a decimal point.")
+        yield Fault("decimal-comma", "note", *place)
+        found = found._replace(fields=(*texts, written.replace(",", ".")))
+    yield found
 
 
 def _find_named(rows: Sequence[Sequence[str]], request: Request) -> Choice:

@@ -110,6 +110,6 @@ def _combine(different: Collection[str]) -> bool:
 
 def _is_number(text: str) -> bool:
     try:
-        return np.isfinite(float(text)).item()
+        return np.isfinite(float(text.replace(",", ".", 1))).item()
     except ValueError:
         return False
