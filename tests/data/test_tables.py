@@ -201,6 +201,13 @@ def test_texts_of_a_pair_are_in_the_order_of_the_file(tmp_path):
     assert choose(file, summary) == (("two", "one"), True)
 
 
+def test_a_column_that_is_always_the_same_is_no_label(tmp_path):
+    rows = [["message", "tongue", "kind"], *([row[3], "de", row[5]] for row in fill(60))]
+    with (tmp_path / "a.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    assert choose(str(tmp_path / "a.csv"), TEXT_AND_LABEL) == (("message", "kind"), True)
+
+
 def test_pairs_of_short_texts_have_no_header(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_text("Hi.\tHallo!\tCC-BY\nRun!\tLauf!\tCC-BY\nWho?\tWer?\tCC-BY\n")

@@ -31,9 +31,9 @@ def tickets(count=120):
         yield [str(4711 + number), f"2024-0{number % 9 + 1}-17 09:{number % 50 + 10}", body, label]
 
 
-def write(path, rows, *, delimiter=",", encoding="utf-8", end="\r\n"):
+def write(path, rows, *, delimiter=",", encoding="utf-8", end="\r\n", quoting=csv.QUOTE_MINIMAL):
     with path.open("w", newline="", encoding=encoding) as file:
-        csv.writer(file, delimiter=delimiter, lineterminator=end).writerows(rows)
+        csv.writer(file, delimiter=delimiter, lineterminator=end, quoting=quoting).writerows(rows)
     return path
 
 
@@ -161,21 +161,22 @@ ROWS = [
 
 
 @pytest.mark.parametrize(
-    ("delimiter", "encoding", "end"),
+    "dialect",
     [
-        (",", "utf-8", "\n"),
-        (";", "cp1252", "\r\n"),
-        ("\t", "utf-16", "\n"),
-        (";", "utf-8-sig", "\n"),
+        {"end": "\n"},
+        {"delimiter": ";", "encoding": "cp1252"},
+        {"delimiter": "\t", "encoding": "utf-16", "end": "\n"},
+        {"delimiter": ";", "encoding": "utf-8-sig", "quoting": csv.QUOTE_ALL},
     ],
 )
-def test_a_table_is_answered_in_its_own_dialect(trained, tmp_path, delimiter, encoding, end):
-    dialect = {"delimiter": delimiter, "encoding": encoding, "end": end}
-    source = write(tmp_path / "new.csv", [HEADER, *ROWS], **dialect)
+def test_a_table_is_answered_in_its_own_dialect(trained, tmp_path, dialect):
+    delimiter, encoding = dialect.get("delimiter", ","), dialect.get("encoding", "utf-8")
+    names = [HEADER[0], 'Created "at"', *HEADER[2:]]
+    source = write(tmp_path / "new.csv", [names, *ROWS], **dialect)
     assert main(predict(trained, source, tmp_path / "out.csv")) == 0
     with (tmp_path / "out.csv").open(encoding=encoding, newline="") as file:
         header, *rows = csv.reader(file, delimiter=delimiter)
-    assert header == [*HEADER, "answer", "probability"]
+    assert header == [*names, "answer", "probability"]
     assert [row[:4] for row in rows] == ROWS
     assert [row[4] in NEWS for row in rows] == [True, False, True] and rows[1][4:] == ["", ""]
     assert 0 < float(rows[0][5]) <= 1

@@ -31,7 +31,7 @@ __all__ = ["Fault", "Record", "RecordReader", "read", "scan"]
 WORLD = "world:"
 """Prefix of the name of a built-in corpus."""
 
-COLUMNS = ("tsv", "csv", "jsonl", "parquet")
+COLUMNS = ("parquet", "tsv", "csv", "jsonl")
 """Formats with named or numbered columns."""
 
 PLAIN = ("text", "lines", "whole")
