@@ -154,7 +154,8 @@ def test_few_labels_are_read_more_often_and_answered_with_the_bag(tmp_path, labe
     assert recipe.training.budget == f"{epochs} epochs"
     assert recipe.training.label_smoothing == 0.1
     assert (
-        recipe.decoding.baseline_weight == 0.5 and "explain" in reasons["decoding.baseline_weight"]
+        recipe.decoding.baseline_weight == "fitted"
+        and "explain" in reasons["decoding.baseline_weight"]
     )
 
 

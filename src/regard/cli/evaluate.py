@@ -32,7 +32,7 @@ def evaluate(
     """
     from regard.inference.predictor import Predictor, load_run
     from regard.recipe.decoding_overrides import parse_overrides
-    from regard.tasks.scores import tabulate_scores
+    from regard.tasks.scores import describe_share, tabulate_scores
 
     model = Predictor(load_run(run, ensemble=ensemble, decoding=parse_overrides(changes)))
     measured = model.evaluate(split=split, files=data, fields=parse_fields(fields))
@@ -46,5 +46,7 @@ def evaluate(
         rows.append((row.metric, "   ".join(cells)))
         alone += [(f"{row.metric} alone", row.format_alone())] if row.alone else []
     rows += alone
+    if share := describe_share(measured.as_json()):
+        rows.append(("ensemble", share))
     rows += [(f"{name} is", signature) for name, signature in measured.signature.items()]
     print_rows([*rows, ("examples", f"{measured.examples:,}")])

@@ -40,9 +40,9 @@ class DecodingSettings(Settings):
     probability."""
     seed: NonNegativeInt | None = None
     """``sample``: random seed; leave out for the recipe's own."""
-    baseline_weight: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
+    baseline_weight: Literal["fitted"] | Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
     """Classification: weight of the bag-of-n-grams baseline in an ensemble with the network
-    (log-linear interpolation)."""
+    (log-linear interpolation); ``fitted`` fits it on the held-out texts when training ends."""
     max_length: PositiveInt = 200
     """Maximum number of tokens of an answer."""
     extra_length: PositiveInt = 50

@@ -85,11 +85,25 @@ def tabulate_scores(measured: Mapping[str, Any]) -> list[ScoreRow]:
 
 
 def describe_alone(measured: Mapping[str, Any]) -> str:
-    """Say what each member of an ensemble scores alone; nothing where one model answers."""
+    """Describe an ensemble: the score of each member alone, and the share of the baseline."""
     first = tabulate_scores(measured)[0]
     if not first.alone:
         return ""
-    return f"These are the scores of an ensemble; {first.metric} alone: {first.format_alone()}."
+    alone = f"These are the scores of an ensemble; {first.metric} alone: {first.format_alone()}."
+    return " ".join(part for part in (alone, describe_share(measured)) if part)
+
+
+def describe_share(measured: Mapping[str, Any]) -> str:
+    """Describe the fitted share of the baseline in the answers; nothing if it was not fitted."""
+    fitted = measured.get("details", {}).get("fitted")
+    if not fitted:
+        return ""
+    share, where = fitted["baseline_share"], f"on {fitted['held_out']:,} held-out texts"
+    if share == 1.0:
+        return f"The network adds nothing to the baseline {where}: the answers are the baseline's."
+    if share == 0.0:
+        return f"The baseline adds nothing to the network {where}: the answers are the network's."
+    return f"The baseline's share in the answers, fitted {where}, is {share:.2f}."
 
 
 def format_score(name: str, score: float) -> str:

@@ -245,6 +245,10 @@ class Task(Cost, ABC, Generic[ModelT]):
     def load_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         """Load the parameters of a fitted baseline."""
 
+    def fit_ensemble(self, model: ModelT, held_out: Sequence[Texts]) -> dict[str, Tensor]:
+        """Fit the shares of model and baseline on held-out examples; return what to store."""
+        return {}
+
     @abstractmethod
     def build(self) -> ModelT:
         """Build the model and initialize its parameters from torch's global generator."""

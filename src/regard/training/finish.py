@@ -38,8 +38,10 @@ def finish(
     prepared.task.finish_model(state.model)
     folders.write_model(folder, state.model, prepared.task.tokenizer)
     baseline = prepared.task.fit_baseline(prepared.source)
-    folders.write_baseline(folder, baseline)
     prepared.task.load_baseline(baseline)
+    held_out = first(examples(recipe, "valid"), MAX_TEST)
+    baseline |= prepared.task.fit_ensemble(state.model, held_out)
+    folders.write_baseline(folder, baseline)
     metrics = _evaluate(prepared, state, folder, watcher)
     counters = state.counters
     metrics["training"] = {

@@ -80,3 +80,18 @@ def test_of_too_many_texts_every_nth_is_learned_from(monkeypatch):
     thinned = learn(LABELS, lambda: iter(FILMS), extract)
     assert some.keys() == thinned.keys()
     assert all(some[name].equal(thinned[name]) for name in some)
+
+
+def test_the_share_is_fitted_only_where_the_recipe_says_so():
+    texts, written = [film[:1] for film in FILMS], [film[1] for film in FILMS]
+    sure = torch.tensor([[9.0, 0.0] if label == "bad" else [0.0, 9.0] for label in written])
+    fixed = learned(baseline_weight=0.5)
+    assert fixed.fit(sure, texts, written) == {} and fixed.fitted is None
+    made = learned(baseline_weight="fitted")
+    assert made.join(sure, texts).all.equal(sure)
+    stored = made.fit(sure, texts, written)
+    assert made.fitted.texts == len(FILMS)
+    again = make_ensemble(baseline_weight="fitted")
+    again.put({**made.learn(lambda: iter(FILMS)), **stored})
+    torch.testing.assert_close(again.join(sure, texts).all, made.join(sure, texts).all)
+    assert "network" in made.voices(sure, made.join(sure, texts))

@@ -241,7 +241,7 @@ class Labelled(LabelCost, Task[Reader]):
 
     def explanation_notes(self, text: str) -> tuple[str, ...]:
         """Note that the bag of n-grams of the ensemble is not explained."""
-        if not self.recipe.decoding.baseline_weight:
+        if not self.ensemble.mixture.share:
             return ()
         return ("This is the network alone; the run answers together with the bag of n-grams.",)
 
@@ -250,6 +250,10 @@ class Labelled(LabelCost, Task[Reader]):
 
     def load_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         self.ensemble.put(parameters)
+
+    def fit_ensemble(self, model: Reader, held_out: Sequence[Texts]) -> dict[str, Tensor]:
+        texts = [one[:-1] for one in held_out]
+        return self.ensemble.fit(self.read(model, texts), texts, [one[-1] for one in held_out])
 
     def measure(self, model: Reader, examples: Sequence[Texts], *, quick: bool) -> Evaluation:
         """Score model, baseline, and both together with equal shares."""
@@ -284,10 +288,12 @@ class Labelled(LabelCost, Task[Reader]):
         self.ensemble.ask_also(partial(other.read, model), other.labels)
 
     def _details(self, mine: Tensor, answers: Answers, written: Sequence[str]) -> dict[str, Any]:
-        """Say beside the rest what each scores alone, where several answer."""
+        """Return the task's details, the share of the baseline, and the members' own scores."""
         details, score = self.labels.details(answers.all, written), self.labels.score
         every = self.ensemble.voices(mine, answers)
         alone = {who: score(said, written)[self.metric] for who, said in every.items()}
+        if fitted := self.ensemble.fitted:
+            details["fitted"] = {"baseline_share": fitted.share, "held_out": fitted.texts}
         return {**details, "alone": alone} if alone else details
 
     def answer(

@@ -71,7 +71,7 @@ def _common(
             "optimizer": {"kind": "adamw", "rate": 2e-3, "weight_decay": 0.1},
             "schedule": {"warmup": 0.05},
         },
-        "decoding": {"baseline_weight": 0.5},
+        "decoding": {"baseline_weight": "fitted"},
     }
     reasons |= {
         "data.holdout": "no validation files were given, so a share of train is held out.",
@@ -83,8 +83,8 @@ def _common(
         "training.keep": "small data is soon overfitted; the best checkpoint is kept.",
         "training.budget": "longer training overfits.",
         "training.label_smoothing": "without it a small model becomes overconfident.",
-        "decoding.baseline_weight": "network and bag of n-grams make different errors, so their "
-        "ensemble is usually better; 0 uses the network alone, as `regard explain` does.",
+        "decoding.baseline_weight": "network and n-gram baseline make different errors; held-out "
+        "texts decide their shares; 0 uses the network alone, as `regard explain` does.",
     }
     return tables, reasons
 
