@@ -7,7 +7,7 @@ import typer
 
 from regard.cli.findings import print_findings
 from regard.cli.options import AsJson, Fields, parse_fields
-from regard.cli.screen import print_json, print_text
+from regard.cli.screen import clean, print_json, print_text
 from regard.errors import UsageError
 
 
@@ -76,8 +76,11 @@ def init(
         found_in = found.report.as_dict()
         print_json({"recipe": str(out), "reasons": found.reasons, "check": found_in})
         return
+    columns = found.reasons.pop("data.fields", "")
+    if columns:
+        print_text(clean(f"columns: {columns}"))
     print_findings(found.report)
     print_text("")
     for path, reason in found.reasons.items():
-        print_text(f"{path}: {reason}")
+        print_text(clean(f"{path}: {reason}"))
     print_text(f"\nwrote {out}; next: regard check {out}, then regard train {out}")
