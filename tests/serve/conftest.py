@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -66,3 +68,22 @@ def make_site(engine, call, settings):
         post=lambda path, body, **more: call(send("POST", path, json=body, **more)),
         send=lambda *given, **more: call(send(*given, **more)),
     )
+
+
+@pytest.fixture(scope="module")
+def program():
+    """Start a server; return its process and its first line."""
+    command = [sys.executable, "-m", "regard", "serve", *map(str, RUNS[:2])]
+    process = subprocess.Popen(
+        [*command, "--port", "0", "--workers", "1", "--json", "--grace", "0.3"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    line = process.stdout.readline()
+    yield process, json.loads(line)
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+    process.stdout.close()
+    process.stderr.close()

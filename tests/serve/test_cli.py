@@ -4,8 +4,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 
@@ -15,25 +13,6 @@ import pytest
 from regard.cli.main import main
 
 from .conftest import RUNS
-
-
-@pytest.fixture(scope="module")
-def program():
-    """Start a server; return its process and its first line."""
-    command = [sys.executable, "-m", "regard", "serve", *map(str, RUNS[:2])]
-    process = subprocess.Popen(
-        [*command, "--port", "0", "--workers", "1", "--json", "--grace", "0.3"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    line = process.stdout.readline()
-    yield process, json.loads(line)
-    if process.poll() is None:
-        process.kill()
-        process.wait()
-    process.stdout.close()
-    process.stderr.close()
 
 
 def test_the_first_line_says_where_and_what(program):

@@ -47,6 +47,8 @@ def make_app(engine: Engine, settings: ServeSettings | None = None) -> Gate:
         refusal = _refusal(error)
         rendered = render(request.url.path, refusal)
         headers = {**refusal.headers, "x-refused": refusal.kind}
+        if isinstance(error, HTTPException) and error.headers:
+            headers |= error.headers  # such as Allow
         return Response(rendered.body, rendered.status, headers, media_type=rendered.content_type)
 
     for kind in (Refusal, RequestValidationError, HTTPException):

@@ -6,7 +6,7 @@ GET /healthz    GET /readyz    GET /metrics    GET /docs
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, PlainTextResponse
 
 from regard.serve.canary import check_canaries
 from regard.serve.dialect import Dialect, TheEngine, json_response
@@ -30,7 +30,7 @@ async def readyz(engine: TheEngine) -> Response:
     return json_response(found, 200 if found["status"] == "ready" else 503)
 
 
-@router.get("/metrics")
+@router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(engine: TheEngine) -> Response:
     """Give the metrics in Prometheus' text format."""
     return Response(engine.metrics.render(), headers={"content-type": CONTENT_TYPE})
