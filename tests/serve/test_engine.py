@@ -154,6 +154,43 @@ def test_a_full_queue_refuses_and_says_when_to_come_back(call):
     assert {(one.status, one.headers["retry-after"]) for one in refused} == {(429, "1")}
 
 
+def test_work_that_takes_long_fills_the_queue_early(call):
+    async def ask():
+        engine = Engine(RUNS[:1], EngineSettings(workers=1, batch_texts=1, queue_seconds=0.05))
+        await engine.start()
+        try:
+            await engine.ask("translation", "explain", ["a b c"])
+            return await asyncio.gather(
+                *(engine.ask("translation", "explain", ["a b c"]) for _ in range(29)),
+                return_exceptions=True,
+            )
+        finally:
+            await engine.stop()
+
+    refused = [one for one in call(ask()) if isinstance(one, Refusal)]
+    assert 5 < len(refused) < 29 and {one.status for one in refused} == {429}
+
+
+def test_a_worker_that_is_stuck_with_what_nobody_waits_for_is_replaced(call, monkeypatch):
+    monkeypatch.setattr("regard.serve.engine.STUCK", 0.1)
+
+    async def ask():
+        engine = Engine(RUNS[1:2], EngineSettings(workers=1))
+        await engine.start()
+        try:
+            first = engine.workers[0].pid
+            os.kill(first, signal.SIGSTOP)
+            with pytest.raises(Refusal, match="deadline"):
+                await engine.ask("classification", "predict", ["fine"], deadline=0.05)
+            (found,) = await engine.ask("classification", "predict", ["a really fine one"])
+            return first, engine.workers[0].pid, found
+        finally:
+            await engine.stop()
+
+    first, second, found = call(ask())
+    assert first != second and found["text"] == "good"
+
+
 def test_what_waits_too_long_leaves_the_queue(call):
     async def ask():
         engine = Engine(RUNS[:1], EngineSettings(workers=1, batch_texts=1))

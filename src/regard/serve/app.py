@@ -8,7 +8,6 @@ A new dialect is a file in ``routes`` with a :class:`~regard.serve.dialect.Diale
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -16,7 +15,7 @@ from starlette.exceptions import HTTPException
 from regard import __version__
 from regard.serve.dialect import Dialect
 from regard.serve.engine import Engine
-from regard.serve.gate import Gate, GateSettings, Rendered
+from regard.serve.gate import Gate, GateSettings
 from regard.serve.keys import Keys
 from regard.serve.refusal import Refusal
 from regard.serve.routes import operations, own
@@ -45,21 +44,20 @@ def make_app(engine: Engine, settings: ServeSettings | None = None) -> Gate:
 
     async def refuse(request: Request, error: Exception) -> Response:
         refusal = _refusal(error)
-        rendered = render(request.url.path, refusal)
+        body = find_dialect(request.url.path).refuse(refusal)
         headers = {**refusal.headers, "x-refused": refusal.kind}
         if isinstance(error, HTTPException) and error.headers:
             headers |= error.headers  # such as Allow
-        return Response(rendered.body, rendered.status, headers, media_type=rendered.content_type)
+        return Response(body, int(refusal.status), headers, media_type="application/json")
 
     for kind in (Refusal, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, refuse)
-    return Gate(app, engine, settings.keys, render, settings.gate)
+    return Gate(app, engine, settings.keys, find_dialect, settings.gate)
 
 
-def render(path: str, refusal: Refusal) -> Rendered:
-    """Shape a refusal as the dialect of the path has it."""
-    dialect = next((one for one in DIALECTS if one.owns(path)), DIALECTS[0])
-    return Rendered(int(refusal.status), orjson.dumps(dialect.render(refusal)))
+def find_dialect(path: str) -> Dialect:
+    """Find the dialect that a path belongs to."""
+    return next((one for one in DIALECTS if one.owns(path)), DIALECTS[0])
 
 
 def _refusal(error: Exception) -> Refusal:

@@ -8,6 +8,7 @@ import orjson
 from fastapi import APIRouter, Depends, Request, Response
 
 from regard.serve.engine import Engine
+from regard.serve.keys import Keys
 from regard.serve.refusal import Refusal
 
 
@@ -18,6 +19,13 @@ class Dialect:
     router: APIRouter
     render: Callable[[Refusal], dict[str, Any]]
     """The body of an answer that refuses."""
+    checks_keys: bool = False
+    """Whether its routes look for the API key themselves, with :func:`find_keys`, because clients
+    of this API send it elsewhere than in a header."""
+
+    def refuse(self, refusal: Refusal) -> bytes:
+        """Return the body of an answer that refuses, as JSON."""
+        return orjson.dumps(self.render(refusal))
 
     def owns(self, path: str) -> bool:
         """Whether a path is one of its routes."""
@@ -28,6 +36,11 @@ class Dialect:
 def find_engine(request: Request) -> Engine:
     """Return the engine of the application."""
     return request.app.state.engine
+
+
+def find_keys(request: Request) -> Keys:
+    """Return the API keys of the application."""
+    return request.app.state.keys
 
 
 TheEngine = Annotated[Engine, Depends(find_engine)]

@@ -17,6 +17,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from regard.serve.admission import admit
 from regard.serve.canary import Canaries
 from regard.serve.measure import choose_workers
 from regard.serve.metrics import Metrics
@@ -27,7 +28,7 @@ from regard.serve.refusal import Refusal
 from regard.serve.served import Served, find_served, name_folders, open_served
 from regard.serve.settings import USAGE, EngineSettings
 
-COUNTED_AT_ONCE = 1 << 14  # characters that are counted in the event loop itself
+STUCK = 10.0  # seconds that a worker may go on with what nobody waits for
 RESPAWN = 0.5  # seconds before a worker that died is replaced
 
 
@@ -62,6 +63,7 @@ class Engine:
         self.draining = False
         """Whether the server is stopping: answers still come, readiness says no."""
         self.queues = Queues(self.settings)
+        self._computing: dict[Worker, list[Item]] = {}
         self._numbers = count()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -129,8 +131,8 @@ class Engine:
         served = self.find(name)
         if not texts:
             return []
-        sizes = await self._count(served, texts)
-        if not urgent and not self.queues.has_room(sizes):
+        sizes = await admit(served, texts, self.settings)
+        if not urgent and not self.queues.has_room(sizes, self._estimate_wait()):
             message = f"the queue is full: {self.queues.texts} texts wait. Send it again later."
             raise Refusal(429, "overloaded", message, retry_after=self._estimate_wait())
         items = self._enqueue(served, kind, texts, sizes, options or {}, urgent=urgent)
@@ -148,40 +150,9 @@ class Engine:
             raise self._describe_late(late)
         return [_value(item.outcome.result(), place) for place, item in enumerate(items)]
 
-    async def _count(self, served: Served, texts: Sequence[str]) -> list[int]:
-        """Count the tokens of the texts of a request, and refuse what is too much."""
-        most, begin = self.settings, time.perf_counter()
-        if len(texts) > most.request_texts:
-            message = (
-                f"a request has at most {most.request_texts} texts. Got {len(texts)}; send several."
-            )
-            raise Refusal(413, "too_large", message, param="texts")
-        characters = 0
-        for place, text in enumerate(texts):
-            characters += len(text)
-            try:
-                text.encode()
-            except UnicodeEncodeError:
-                message = "a text must be valid Unicode. Got a lone surrogate; send the pair."
-                raise Refusal(422, "invalid", message, param=f"texts[{place}]") from None
-        if characters <= COUNTED_AT_ONCE:
-            sizes = served.count(texts)
-        else:
-            sizes = await asyncio.to_thread(served.count, texts)
-        if max(sizes) > most.text_tokens:
-            message = (
-                f"a text has at most {most.text_tokens:,} tokens. Got {max(sizes):,}; send a part."
-            )
-            raise Refusal(413, "too_large", message, param=f"texts[{sizes.index(max(sizes))}]")
-        if (usage := USAGE.get()) is not None:
-            usage.task = served.facts.get("task", "search")
-            usage.texts, usage.characters = usage.texts + len(texts), usage.characters + characters
-            usage.tokens += sum(sizes)
-            usage.tokenization += time.perf_counter() - begin
-        return sizes
-
     def _estimate_wait(self) -> float:
-        return self.queues.texts / self.throughput if self.throughput else 1.0
+        """Estimate the seconds until what waits is computed."""
+        return self.queues.seconds / max(1, len(self.workers))
 
     def _enqueue(
         self,
@@ -220,6 +191,7 @@ class Engine:
         """Give a batch to a worker."""
         name, kind, *_ = items[0].key
         now = time.monotonic()
+        self._computing[worker] = items
         for item in items:
             item.worker = worker
             item.queued = 0.0 if item.since == URGENT else now - item.since
@@ -242,6 +214,7 @@ class Engine:
         for item, outcome in zip(items, done.outcomes, strict=True):
             item.computed = done.seconds
             item.resolve(outcome)
+        self.queues.learn(items, done.seconds)
         self._dispatch()
 
     def _try_again(self, items: list[Item]) -> None:
@@ -273,6 +246,13 @@ class Engine:
         self.queues.drop(items)
         for worker in {item.worker for item in items if item.worker is not None}:
             worker.cancel({item.number for item in items if item.worker is worker})
+            asyncio.get_running_loop().call_later(STUCK, self._end_if_stuck, worker, worker.done)
+
+    def _end_if_stuck(self, worker: Worker, computing: asyncio.Future[Done] | None) -> None:
+        """End a worker that is still busy with a batch that nobody waits for."""
+        wanted = any(not item.outcome.done() for item in self._computing.get(worker, ()))
+        if computing is not None and worker.done is computing and not wanted:
+            worker.kill()
 
     def _describe_late(self, late: Sequence[Item]) -> Refusal:
         seconds = self.settings.deadline

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from regard.serve.dialect import Dialect
 from regard.serve.engine import Engine
 from regard.serve.keys import Keys
 from regard.serve.refusal import Refusal
@@ -25,8 +26,8 @@ from regard.serve.settings import USAGE, Usage
 Scope = Any
 Receive = Callable[[], Any]
 Send = Callable[[Any], Any]
-Render = Callable[[str, Refusal], "Rendered"]
-"""From a path and a refusal to the answer that the dialect of this path gives."""
+FindDialect = Callable[[str], Dialect]
+"""From a path to the dialect that shapes its refusals."""
 WITHOUT_KEY = {"/healthz", "/readyz", "/health"}
 DISCARDED = 8  # times the limit that is read and thrown away, so that a client hears its 413
 
@@ -43,15 +44,6 @@ class GateSettings:
     """Takes a line of JSON per request."""
 
 
-@dataclass(frozen=True)
-class Rendered:
-    """An answer that needs no route."""
-
-    status: int
-    body: bytes
-    content_type: str = "application/json"
-
-
 class _Disconnected(Exception):
     """The client is gone."""
 
@@ -63,7 +55,7 @@ class Gate:
         app: The application inside.
         engine: Whose metrics count, and which says whether the server is stopping.
         keys: The API keys; none lets everybody in.
-        render: Gives a refusal the shape of the dialect.
+        find_dialect: Gives the dialect of a path, which shapes refusals.
         settings: Limits.
 
     """
@@ -73,11 +65,11 @@ class Gate:
         app: Any,  # noqa: ANN401 - an ASGI application
         engine: Engine,
         keys: Keys,
-        render: Render,
+        find_dialect: FindDialect,
         settings: GateSettings,
     ) -> None:
         self.app, self.engine, self.keys = app, engine, keys
-        self.render, self.settings = render, settings
+        self.find_dialect, self.settings = find_dialect, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
@@ -88,23 +80,30 @@ class Gate:
         try:
             await self._serve(scope, receive, answer)
         except Refusal as refusal:
-            await answer.give(self.render(scope["path"], refusal), refusal.headers)
+            await self._refuse(scope, refusal, answer)
         except (_Disconnected, asyncio.CancelledError):
             answer.outcome = "disconnected"
         except Exception as error:
             answer.error = describe(error)
             failed = Refusal(500, "failed", "internal error; the server's log says where.")
             with suppress(RuntimeError, OSError):
-                await answer.give(self.render(scope["path"], failed), {})
+                await self._refuse(scope, failed, answer)
         finally:
             self._note(scope, answer)
             USAGE.reset(token)
 
     async def _serve(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
-        if scope["path"] not in WITHOUT_KEY:
+        path = scope["path"]
+        if self.keys and path not in WITHOUT_KEY and not self.find_dialect(path).checks_keys:
             self.keys.check(scope["headers"])
         body = await self._read(scope, receive)
         await _run_until_disconnect(self.app, scope, body, receive, answer)
+
+    async def _refuse(self, scope: Scope, refusal: Refusal, answer: "_Answer") -> None:
+        """Refuse a request that no route has seen."""
+        body = self.find_dialect(scope["path"]).refuse(refusal)
+        await answer.give(int(refusal.status), body, refusal.headers)
+        answer.reason = refusal.kind
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes:
         """Read the body, up to the limits."""
@@ -181,20 +180,20 @@ class _Answer:
             self.reason = reasons[0].decode() if reasons else self.reason
         await self._send(message)
 
-    async def give(self, rendered: Rendered, headers: Mapping[str, str]) -> None:
+    async def give(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
         """Send an answer that no route has given, if none has begun; the connection is closed."""
         if self.status:
             return
         sent = {
-            "content-type": rendered.content_type,
-            "content-length": str(len(rendered.body)),
+            "content-type": "application/json",
+            "content-length": str(len(body)),
             "connection": "close",
             **headers,
         }
-        start = {"type": "http.response.start", "status": rendered.status}
+        start = {"type": "http.response.start", "status": status}
         encoded = [(name.encode(), value.encode()) for name, value in sent.items()]
         await self({**start, "headers": encoded})
-        await self({"type": "http.response.body", "body": rendered.body})
+        await self({"type": "http.response.body", "body": body})
 
 
 async def _run_until_disconnect(

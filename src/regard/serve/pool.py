@@ -87,6 +87,11 @@ class Worker:
         """Compute with that many threads from now on."""
         self._send(Threads(count))
 
+    def kill(self) -> None:
+        """End a process that does not listen; it is then replaced."""
+        if self._process is not None:
+            self._process.kill()
+
     def stop(self) -> None:
         """End the process."""
         self._close()

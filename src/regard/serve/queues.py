@@ -19,6 +19,7 @@ from regard.serve.protocol import Outcome
 from regard.serve.settings import EngineSettings
 
 SCANNED = 512  # waiting texts among which a batch is chosen
+KEPT = 0.8  # of the average, when another batch has been timed
 URGENT = float("-inf")
 
 Key = tuple[Any, ...]
@@ -39,6 +40,8 @@ class Item:
     outcome: asyncio.Future[Outcome]
     worker: Worker | None = None
     """Where it is computed; None while it waits."""
+    expected: float = 0.0
+    """Seconds of work, by what such texts have taken lately."""
     queued: float = 0.0
     """Seconds in the queue."""
     computed: float = 0.0
@@ -64,23 +67,34 @@ class Queues:
         self.settings = settings
         self._by_key: dict[Key, deque[Item]] = {}
         self.texts = self.tokens = 0
+        self.seconds = 0.0
+        """Work that waits."""
+        self._costs: dict[Key, float] = {}
 
     def __iter__(self) -> Iterator[Item]:
         return (item for items in list(self._by_key.values()) for item in list(items))
 
-    def has_room(self, sizes: Sequence[int]) -> bool:
-        """Whether texts of these sizes may still come; into an empty queue they always may."""
-        texts, tokens = self.texts + len(sizes), self.tokens + sum(sizes)
-        most = self.settings
-        return not self.texts or (texts <= most.queue_texts and tokens <= most.queue_tokens)
+    def has_room(self, sizes: Sequence[int], wait: float) -> bool:
+        """Whether texts of these sizes may still come, if what is there takes ``wait`` seconds.
+
+        Into an empty queue they always may.
+        """
+        texts, tokens, most = self.texts + len(sizes), self.tokens + sum(sizes), self.settings
+        fits = texts <= most.queue_texts and tokens <= most.queue_tokens
+        return not self.texts or (fits and wait <= most.queue_seconds)
+
+    def learn(self, items: Sequence[Item], seconds: float) -> None:
+        """Note how long a batch took: a moving average of the seconds per text."""
+        key, each = items[0].key[:2], seconds / len(items)
+        self._costs[key] = each + KEPT * (self._costs.get(key, each) - each)
 
     def push(self, items: Sequence[Item], *, first: bool = False) -> None:
         """Let texts wait, before all others or after them."""
         for item in reversed(items) if first else items:
             queue = self._by_key.setdefault(item.key, deque())
             (queue.appendleft if first else queue.append)(item)
-            self.texts += 1
-            self.tokens += item.tokens
+            item.expected = self._costs.get(item.key[:2], 0.0)
+            self._count(item, 1)
 
     def take(self) -> list[Item]:
         """Take a batch: the text that has waited longest, and those that fit it best."""
@@ -109,10 +123,15 @@ class Queues:
 
     def _remove(self, key: Key, gone: set[Item]) -> None:
         kept = deque(item for item in self._by_key[key] if item not in gone)
-        removed = [item for item in self._by_key[key] if item in gone]
-        self.texts -= len(removed)
-        self.tokens -= sum(item.tokens for item in removed)
+        for item in self._by_key[key]:
+            if item in gone:
+                self._count(item, -1)
         if kept:
             self._by_key[key] = kept
         else:
             del self._by_key[key]
+
+    def _count(self, item: Item, sign: int) -> None:
+        self.texts += sign
+        self.tokens += sign * item.tokens
+        self.seconds = max(0.0, self.seconds + sign * item.expected) if self.texts else 0.0

@@ -22,6 +22,8 @@ class EngineSettings:
     """The most texts that wait."""
     queue_tokens: int = 65_536
     """The most tokens that wait."""
+    queue_seconds: float = 2.0
+    """The most seconds of work that wait for each worker, by what such texts have taken lately."""
     request_texts: int = 64
     """The most texts of a request."""
     text_tokens: int = 16_384
