@@ -13,10 +13,12 @@ RECORDED = {
     "INITIALISATION": 201,
     "DROPOUT": 202,
     "BATCH": 203,
+    "CANDIDATE": 204,
     "MASKED_EVALUATION": 301,
     "DENOISING_EVALUATION": 302,
     "DOCUMENT_EVALUATION": 303,
     "DOCUMENT_VECTOR_EVALUATION": 304,
+    "JUDGEMENT": 305,
 }
 """By these numbers runs of 0.1.0 were drawn: change one, and a repeated run has other bits."""
 

@@ -25,10 +25,14 @@ class Purpose(IntEnum):
     DROPOUT = 202
     BATCH = 203
     """What a task draws for a batch: BPE dropout, masks, crops, negatives."""
+    CANDIDATE = 204
+    """The settings of one trial of a search."""
     MASKED_EVALUATION = 301
     DENOISING_EVALUATION = 302
     DOCUMENT_EVALUATION = 303
     DOCUMENT_VECTOR_EVALUATION = 304
+    JUDGEMENT = 305
+    """Which held-out examples a search never sees."""
 
 
 def derive_generator(seed: int, purpose: Purpose, *key: int) -> np.random.Generator:

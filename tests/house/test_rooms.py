@@ -21,6 +21,10 @@ MAY_IMPORT = {
     "training": {  # docs/decisions
         *("run", "tasks", "data", "recipe", "ledger", "account", "layers.dropout", "report.card"),
     },
+    "tune": {
+        *("run", "tasks", "data.split", "recipe", "ledger", "account", "training"),
+        "inference.comparison",
+    },
     "inference": {"run", "tasks", "data", "decoding"},
     "draw": set(),
     "explain": {  # of the tasks only what they say about their answers

@@ -3,6 +3,7 @@
 import math
 import random
 
+import numpy as np
 import pytest
 
 from regard.tasks.significance import (
@@ -59,7 +60,18 @@ def answers(share, count=500, seed=0):
 
 def test_the_same_answers_are_no_difference():
     found = paired(answers(0.7), answers(0.7))
-    assert found == (0.0, 1.0, 1.0)
+    assert found == (0.0, 1.0, 1.0, (0.0, 0.0))
+
+
+def test_the_interval_of_a_difference_is_that_of_the_normal_distribution():
+    better, worse = answers(0.8), answers(0.6, seed=1)
+    low, high = paired(better, worse).interval
+    apart = np.subtract(better, worse)
+    half = 1.96 * apart.std() / math.sqrt(len(apart))
+    assert low == pytest.approx(apart.mean() - half, abs=0.1 * half)
+    assert high == pytest.approx(apart.mean() + half, abs=0.1 * half)
+    turned = paired(worse, better).interval
+    assert turned == pytest.approx((-high, -low))
 
 
 def test_as_many_right_but_other_ones_is_no_difference():

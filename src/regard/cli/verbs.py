@@ -19,6 +19,7 @@ VERBS = {
     "init": "Look at your data and write a complete recipe for it.",
     "check": "Check a recipe and its data before any compute.",
     "train": "Train the model a recipe describes.",
+    "tune": "Search for better settings of a recipe within a duration.",
     "evaluate": "Measure a trained model.",
     "compare": "Compare runs: seeds grouped; can the difference be chance?",
     "predict": "Answer texts: translate, label, summarize, continue.",

@@ -179,6 +179,15 @@ def find_idle(recipe: "Recipe") -> Iterator[Idle]:
                     yield Idle(name, value, *wrong)
 
 
+def is_idle(recipe: "Recipe", path: str) -> bool:
+    """Return whether a setting, or the table it is in, has no effect whatever its value."""
+    return any(
+        f"{path}.".startswith(f"{setting}.") and path != effect.given and _reason(recipe, effect)
+        for effect in EFFECTS
+        for setting in effect.settings
+    )
+
+
 def _reason(recipe: "Recipe", effect: Effect) -> tuple[str, ...]:
     """Return why settings have no effect, and the remedy; nothing if they have one."""
     if effect.tasks and recipe.task not in effect.tasks:

@@ -40,6 +40,8 @@ class Chance(NamedTuple):
     difference: float
     bootstrap: float
     randomisation: float
+    interval: tuple[float, float] | None = None
+    """Of the difference: 95% of the resamples are inside; None for scores of a whole corpus."""
 
 
 def interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval:
@@ -93,16 +95,19 @@ def paired(first: Sequence[float], second: Sequence[float]) -> Chance:
     apart = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
     mean = float(apart.mean())
     rng = np.random.default_rng(SEED)
+    means: list[NDArray[np.float64]] = []
     resampled, swapped = 0, 0
     rows = max(1, AT_ONCE // len(apart))
     for begin in range(0, RESAMPLES, rows):
         shape = (min(rows, RESAMPLES - begin), len(apart))
         drawn = apart[rng.integers(0, len(apart), shape)].mean(axis=1)
+        means.append(drawn)
         resampled += _as_far(drawn - mean, mean)
         signs = rng.integers(0, 2, shape, dtype=np.int8) * 2 - 1
         swapped += _as_far((signs @ apart) / len(apart), mean)
     shares = [(found + 1) / (RESAMPLES + 1) for found in (resampled, swapped)]
-    return Chance(mean, *shares)
+    low, high = np.quantile(np.concatenate(means), [0.025, 0.975]).tolist()
+    return Chance(mean, shares[0], shares[1], (low, high))
 
 
 def paired_corpus(

@@ -34,7 +34,7 @@ def finish(
 ) -> None:
     """Write every file of the run but its checkpoints."""
     recipe = prepared.task.recipe
-    state.load_parameters(_choose_parameters(recipe, folder, state))
+    state.load_parameters(choose_parameters(recipe, folder, state))
     prepared.task.finish_model(state.model)
     folders.write_model(folder, state.model, prepared.task.tokenizer)
     baseline = prepared.task.fit_baseline(prepared.source)
@@ -99,7 +99,7 @@ def _hash_examples(found: list[Texts]) -> str:
     return sha256(json.dumps(found).encode()).hexdigest()
 
 
-def _choose_parameters(recipe: Recipe, folder: Path, state: State) -> dict[str, Tensor]:
+def choose_parameters(recipe: Recipe, folder: Path, state: State) -> dict[str, Tensor]:
     """Return the final parameters: the last, the best, or the mean of several checkpoints."""
     if recipe.training.keep == "best" and state.best:
         return state.best

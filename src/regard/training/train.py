@@ -1,7 +1,7 @@
 """From a recipe to a run: prepare the data, train, choose the parameters, evaluate, seal."""
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from regard.errors import UsageError
 from regard.randomness import Purpose, seed_torch
 from regard.recipe.recipe import Recipe
 from regard.run import Run
+from regard.tasks.task import Texts
 from regard.training import checkpoint
 from regard.training.allocator import configure_malloc
 from regard.training.budget import calibrate, steps_for
@@ -40,31 +41,53 @@ BUDGET = "training.budget"
 
 
 def train(
-    recipe: Recipe, folder: Path, *, resume: bool = False, watcher: Watcher | None = None
+    recipe: Recipe,
+    folder: Path,
+    *,
+    resume: bool = False,
+    watcher: Watcher | None = None,
+    valid: Sequence[Texts] | None = None,
 ) -> Run:
-    """Train a recipe and return the finished run."""
+    """Train a recipe and return the finished run.
+
+    ``valid`` replaces the held-out examples that are evaluated while training.
+    """
     watcher = watcher or SilentWatcher()
     if resume:
         _check_resumable(recipe, folder)
     else:
         folders.create(folder)
     with folders.lock(folder):
-        _train(recipe, folder, watcher, resume=resume)
+        _train(recipe, folder, watcher, resume=resume, valid=valid)
     return Run(folder)
 
 
-def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> None:
+def use_threads(recipe: Recipe) -> int:
+    """Use as many threads as the recipe says; return the number."""
     threads = recipe.training.threads or ALL_THREADS
     torch.set_num_threads(threads)
     configure_malloc()
+    return threads
+
+
+def _train(
+    recipe: Recipe,
+    folder: Path,
+    watcher: Watcher,
+    *,
+    resume: bool,
+    valid: Sequence[Texts] | None,
+) -> None:
+    threads = use_threads(recipe)
     journal = Journal(folder / folders.JOURNAL)
     try:
         saved = _load_newest_checkpoint(folder, watcher) if resume else None
         prepared = prepare(recipe, watcher, find_source(recipe, folder, resume=resume))
+        prepared = prepared if valid is None else prepared._replace(valid=list(valid))
         recipe = prepared.task.recipe  # completed from the data or from another run
         # Steps are counted first: a task may keep the model that it begins with.
         steps = _resumed_steps(saved, recipe, prepared, watcher)
-        state, began = _initialize(recipe, prepared, _starting_point(saved))
+        state, began = initialize(recipe, prepared, _starting_point(saved))
     except BaseException:
         if not resume:
             _remove_empty(folder)
@@ -94,7 +117,7 @@ def _train(recipe: Recipe, folder: Path, watcher: Watcher, *, resume: bool) -> N
     finish(prepared, state, began, folder=folder, watcher=watcher)
 
 
-def _initialize(
+def initialize(
     recipe: Recipe, prepared: Prepared, began: StartingPoint | None = None
 ) -> tuple[State, StartingPoint | None]:
     """Make model and optimizers; with ``began`` given, the other run is not read again."""
@@ -112,7 +135,7 @@ def _initialize(
 def _count_steps(recipe: Recipe, prepared: Prepared, watcher: Watcher) -> int:
     def seconds_per_step(seconds: float) -> float:
         watcher.say("timing a few steps to convert the time budget into a number of steps")
-        state, began = _initialize(recipe, prepared)
+        state, began = initialize(recipe, prepared)
         # Parameters that will be unfrozen are timed unfrozen, so that the budget is never exceeded.
         carried = began.names if began and recipe.model.start.unfreeze_after is None else ()
         stepper = Stepper(

@@ -1,0 +1,1 @@
+"""Search over settings: successive halving, from a recipe to a better one."""
