@@ -5,6 +5,7 @@
     python bench/explain.py scenes RUN [--texts 200]            attributions against gold alignments
     python bench/explain.py reviews RUN [--texts 200]           attributions against gold rationales
     python bench/explain.py faithful RUN [--data FILE] [--texts 200]   faithfulness with intervals
+    python bench/explain.py seeds RUN --other RUN [--texts 200]   how far another seed moves an answer
 
 RUN is a translator of ``world:scenes``, a classifier of ``world:reviews``, or any classifier.
 ``--json FILE`` writes the figures. An attribution that a run does not have is left out.
@@ -101,8 +102,8 @@ def page(arguments):
         for name, sharp in (("flat", 0.3), ("usual", 2.0), ("sharp", 5.0)):
             scores = np.exp(sharp * rng.normal(size=(12, 12, 512, 512)).astype(np.float32))
             weights = scores / scores.sum(-1, keepdims=True)
-            stack = ViewedStack("self-attention", words, words, weights)
-            view = ExplanationView("A text of 512 words", "", [stack], (11, 0), self_attention=True)
+            stack = ViewedStack("self-attention", words, words, weights, "")
+            view = ExplanationView("A text of 512 words", "", [stack], (11, 0))
             begin = time.perf_counter()
             file = Path(folder) / f"{name}.html"
             file.write_text(explanation_page(view), encoding="utf-8")
@@ -235,28 +236,58 @@ def _gold(asked, review):
 
 
 def faithful(arguments):
-    from regard.explain.attributions.attribute import attribute, measure_faithfulness
-    from regard.inference.predictor import Predictor
+    from regard.explain.attributions.attribute import attribute, measure_answer
     from regard.run import Run
 
     run = Run(Path(arguments.run))
-    files = [arguments.data] if arguments.data else []
-    texts = Predictor(run).examples(split="test", files=files, most=arguments.texts)
-    gains = {name: {"comprehensiveness": [], "sufficiency": []} for name in ATTRIBUTIONS}
-    for number, (*asked_texts, _) in enumerate(texts):
-        asked = run.task.question(run.model, "\t".join(asked_texts))
+    parts = ("comprehensiveness", "sufficiency", "depends", "seconds")
+    gains = {name: {part: [] for part in parts} for name in ATTRIBUTIONS}
+    for number, text in enumerate(_texts(run, arguments)):
+        asked = run.task.question(run.model, text)
         for name in ATTRIBUTIONS:
+            begin = time.process_time()
             try:
-                found = measure_faithfulness(asked, attribute(asked, name), seed=number)
+                attribution = attribute(asked, name)
             except UsageError:
                 continue
-            for part, one in zip(found._fields, found, strict=True):
-                gains[name][part].append(one.top - one.chance)
+            seconds = time.process_time() - begin
+            found = measure_answer(asked, attribution, seed=number)
+            drops = (found.comprehensiveness, found.sufficiency)
+            figures = [*(one.top - one.chance for one in drops), float(found.faithful), seconds]
+            for part, figure in zip(parts, figures, strict=True):
+                gains[name][part].append(figure)
     return {
         name: {part: _interval(values) for part, values in parts.items()}
         for name, parts in gains.items()
         if parts["sufficiency"]
     }
+
+
+def seeds(arguments):
+    """How far the probability of an answer moves if the same recipe is trained with another seed."""
+    from regard.run import Run
+
+    run, other = (Run(Path(folder)) for folder in (arguments.run, arguments.other))
+    moved = []
+    for text in _texts(run, arguments):
+        answers = [one.task.answer(one.model, [text], truncate=True)[0] for one in (run, other)]
+        moved.append(
+            abs(
+                answers[0].probabilities[answers[0].text]
+                - answers[1].probabilities[answers[0].text]
+            )
+        )
+    quartiles = dict(zip(("25%", "50%", "75%"), np.quantile(moved, [0.25, 0.5, 0.75]), strict=True))
+    return {"moved": _interval(moved), **{f"quantile {q}": float(v) for q, v in quartiles.items()}}
+
+
+def _texts(run, arguments):
+    """Return texts of a split, or of a file."""
+    from regard.inference.predictor import Predictor
+
+    files = [arguments.data] if arguments.data else []
+    found = Predictor(run).examples(split=arguments.split, files=files, most=arguments.texts)
+    return ["\t".join(texts) for *texts, _ in found]
 
 
 def _interval(values):
@@ -291,13 +322,15 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    measures = {one.__name__: one for one in (page, taps, scenes, reviews, faithful)}
+    measures = {one.__name__: one for one in (page, taps, scenes, reviews, faithful, seeds)}
     parser.add_argument("what", choices=measures)
     parser.add_argument("run", nargs="?", help="a run folder, for scenes, reviews and faithful")
     parser.add_argument("--texts", type=int, default=200)
     parser.add_argument(
         "--data", help="faithful: a file of texts with labels instead of the test split"
     )
+    parser.add_argument("--split", default="test", help="faithful, seeds: the split of texts")
+    parser.add_argument("--other", help="seeds: a run of the same recipe with another seed")
     parser.add_argument(
         "--shots", help="page: a folder for screenshots, light and dark, wide and narrow"
     )

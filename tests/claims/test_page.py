@@ -81,6 +81,37 @@ def test_a_verdict_can_be_chosen_and_the_others_are_hidden(page):
     assert "holds 1" in page and "fails 1" in page
 
 
+def test_bars_of_negative_numbers_end_left_of_zero():
+    signed = Bars("", (("up", 3.0), ("down", -1.0), ("none", 0.0)))
+    lines = terminal_bars(signed, width=50).splitlines()
+    zero = lines[0].index("│")
+    assert all(line.index("│") == zero for line in lines)
+    assert "█" in lines[0][zero:] and "█" not in lines[0][:zero]
+    assert lines[1][zero - 1] == "█" and "█" not in lines[1][zero:] and "-1" in lines[1]
+    assert "█" not in lines[2]
+    assert lines[0][zero:].count("█") == pytest.approx(3 * lines[1].count("█"), abs=2)
+    drawn = bar_chart(signed)
+    ends = [
+        (float(x), float(x) + float(width))
+        for x, width in re.findall(
+            r'class="part[^"]*" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn
+        )
+    ]
+    zero = float(re.search(r'class="zero" x1="([\d.]+)"', drawn)[1])
+    assert ends[0][0] == pytest.approx(zero) == pytest.approx(ends[1][1], abs=0.01)
+    assert ends[0][1] - zero == pytest.approx(3 * (zero - ends[1][0]), rel=0.01)
+    assert (
+        'class="part negative"' in drawn and "zero" not in bar_chart(Bars("", (("a", 1),)))[-300:]
+    )
+
+
+@pytest.mark.parametrize("values", [(-1.0, -2.0), (0.0, 0.0), (-1e-9, 1.0), ()])
+def test_bars_of_any_sign_can_be_drawn(values):
+    bars = Bars("", [(str(n), value) for n, value in enumerate(values)])
+    assert bar_chart(bars).startswith("<svg")
+    assert all(len(line) <= 60 for line in terminal_bars(bars, width=60).splitlines())
+
+
 def test_bars_say_when_their_lengths_are_logarithms():
     near, far = Bars("", (("a", 1), ("b", 3))), Bars("t", (("a", 1e-9), ("b", 3), ("c", 0)))
     assert "logarithms" not in bar_chart(near) + terminal_bars(near)

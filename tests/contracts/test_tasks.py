@@ -9,6 +9,7 @@ axis passes.
 import json
 import math
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ from regard.account.parameters import parameters
 from regard.account.plan import ledger_of
 from regard.data.batch import Batch, Padded
 from regard.errors import UsageError
+from regard.explain.attributions.attribute import attribute, measure_faithfulness
+from regard.explain.erasure import quote
 from regard.ledger.entry import Seq
 from regard.models.parameters import collect_parameters, load_parameters
 from regard.recipe.load import load
@@ -318,6 +321,40 @@ def test_an_answer_is_explained_or_that_is_refused(kind, answering):
     assert question.erasable
     assert question.predicting.shape[0] == len(question.answers)
     assert question.predicting.sum(axis=1) == pytest.approx(1)
+
+
+def decide_by(question, word):
+    """Make a question whose answer depends on one word of the text alone; None for no word."""
+    mark = None if word is None else question.ids[question.words[word].start]
+
+    def probability(rows):
+        return torch.tensor([0.9 if mark is None or mark in row else 0.1 for row in rows])
+
+    def score(rows):
+        return probability(rows).log()[:, None].expand(-1, len(question.answers))
+
+    return replace(question, score=score, probability=probability, others=None)
+
+
+@every_task
+@pytest.mark.parametrize("decided", [True, False])
+def test_the_sentence_on_an_answer_names_the_word_that_decides_it(kind, decided, answering):
+    prepared, model, _, texts = answering(kind)
+    if type(prepared.task)._question is Task._question:
+        return
+    question = prepared.task.question(model, texts[1])
+    ids = list(question.ids)
+    once = [n for n in question.erasable if ids.count(ids[question.words[n].start]) == 1]
+    word = once[len(once) // 2]
+    asked = decide_by(question, word if decided else None)
+    found = measure_faithfulness(asked, attribute(asked, "occlusion"))
+    sentence = found.describe("yes")
+    assert found.faithful == decided
+    if decided:
+        assert f"on {quote(question.names[word])}" in sentence and "90% to 10%" in sentence
+        assert "not depend" not in sentence and "None of" not in sentence
+    else:
+        assert "measurably" in sentence and "from 90% to 90%" in sentence
 
 
 @every_task

@@ -53,8 +53,10 @@ def test_weights_of_zero_are_not_divided_by():
 @BOTH
 def test_the_sentence_on_faithfulness_is_never_left_out(picture):
     for drawn in (document_html(picture), document_text(picture)):
-        assert "Faithfulness. Without the 2 words" in " ".join(drawn.split())
-    assert "Faithfulness. Without the 2 words" in document_svg(picture)
+        assert "Faithfulness of the attention weights. Without the 2 words" in " ".join(
+            drawn.split()
+        )
+    assert "Faithfulness of the attention weights. Without the 2 words" in document_svg(picture)
 
 
 @BOTH

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from regard.draw.overview import ShadedWords, TerminalOverview
 from regard.draw.payload import MOST_BYTES, pack, pack_all
-from regard.draw.viewer import ExplanationView, Shading, ViewedStack, explanation_page
+from regard.draw.viewer import TESTED, ExplanationView, Shading, ViewedStack, explanation_page
 
 HOSTILE = [
     "<script>document.title='owned'</script>",
@@ -36,11 +36,10 @@ def view(words, *, layers=2, heads=3, answers=("pos",)):
     rng = np.random.default_rng(0)
     weights = rng.dirichlet(np.ones(n), size=(layers, heads, n)).astype(np.float32)
     scores = rng.normal(size=(len(answers), n))
-    shading = Shading(answers, words, scores, words[0], words[0])
-    stack = ViewedStack("self-attention", words, words, weights)
-    return ExplanationView(
-        words[0], words[0], [stack], (1, 2), shading, notes=[words[0]], self_attention=True
-    )
+    tested = [[words[0]] * len(TESTED)]
+    shading = Shading(answers, words, scores, words[0], words[0], tested)
+    stack = ViewedStack("self-attention", words, words, weights, words[0])
+    return ExplanationView(words[0], words[0], [stack], (1, 2), shading, notes=[words[0]])
 
 
 class Reader(HTMLParser):

@@ -23,6 +23,10 @@ KINDS = {
     "masked": ("masked-pretraining", "a.txt", {"embedding": {"segments": 2, "norm": True}}),
     "pair": ("sentence-pair", "p.tsv", {"embedding": {"segments": 2}}),
     "translation": ("translation", "a.de", {"decoder_depth": 2}),
+    "ensemble": ("classification", "a.tsv", {"position": {"kind": "sinusoidal"}}),
+    "several": ("classification", "s.tsv", {}),
+    "score": ("sentence-pair", "n.tsv", {"embedding": {"segments": 2}}),
+    "tagging": ("tagging", "a.conll", {}),
     "denoising": ("denoising", "a.txt", {"decoder_depth": 2}),
 }
 
@@ -44,6 +48,12 @@ def write(folder):
         "a.txt": "\n\n".join(text for text, _ in every) + "\n",
         "p.tsv": "".join(
             f"{a}\t{b}\t{'same' if la == lb else 'other'}\n" for (a, la), (b, lb) in pairs
+        ),
+        "s.tsv": "".join(f"{text}\t{label}|{text.split()[1]}\n" for text, label in every),
+        "n.tsv": "".join(f"{a}\t{b}\t{4 if la == lb else 1}\n" for (a, la), (b, lb) in pairs),
+        "a.conll": "\n".join(
+            "".join(f"{word} {'B-thing' if word in THINGS else 'O'}\n" for word in text.split())
+            for text, _ in every
         ),
         "a.de": "".join(german + "\n" for german, _ in sides),
         "a.en": "".join(english + "\n" for _, english in sides),
@@ -72,6 +82,11 @@ def explained(tmp_path_factory):
             "training": {"budget": "23 steps", "threads": 1, "batch_tokens": 300}
             | {"evaluations": 1, "optimizer": {"kind": "adamw", "rate": 0.01}},
         }
+        recipe["data"] |= {"several": {"label_separator": "|"}, "score": {"scores": True}}.get(
+            kind, {}
+        )
+        if kind == "ensemble":
+            recipe["decoding"] = {"baseline_weight": 0.5}
         if task in ("translation", "denoising", "language-modelling"):
             method = "beam" if kind == "translation" else "greedy"
             recipe["decoding"] = {"max_length": 5, "method": method}

@@ -14,6 +14,7 @@ def question(run, *text, **options):
 
 
 TEXT = "We came late. I found the book and the plot fine. It rained."
+BY_WEIGHTS = ExplainOptions("weights")
 DOCUMENTS = pytest.mark.parametrize("kind", ["han", "context", "hops"])
 
 
@@ -40,14 +41,15 @@ def test_every_sentence_has_its_words_and_its_weights_sum_to_one(explained, kind
 @DOCUMENTS
 def test_the_document_says_the_same_as_the_explanation(explained, kind):
     run = explained(kind)
-    found, picture = explain(run, TEXT), draw_document(run, TEXT)
+    found, picture = explain(run, TEXT, options=BY_WEIGHTS), draw_document(run, TEXT)
     assert picture.faithfulness == found.sentence
     whole = found.as_json()
     assert {"answer", "views", "attribution", "faithfulness", "text", "weights"} <= whole.keys()
     assert whole["views"] == picture.as_json()["views"]
     assert ("overlap" in whole) == (kind == "hops")
     page = found.html()
-    assert page.count("Faithfulness. ") == 1 and "Attribution by" not in page
+    assert page.count("Faithfulness of the attention weights. ") == 1
+    assert "Attribution by" not in page and "Faithfulness. " not in page
 
 
 @DOCUMENTS
@@ -60,12 +62,12 @@ def test_another_label_is_shown_beside_the_document_and_nothing_is_erased_twice(
         answers += 1
 
     hook = run.model.register_forward_hook(count)
-    found = explain(run, TEXT)
+    found = explain(run, TEXT, options=BY_WEIGHTS)
     once, answers = answers, 0
     other = next(name for name in run.task.labels.names if name != found.answer)
-    beside = explain(run, TEXT, options=ExplainOptions(label=other))
+    beside = explain(run, TEXT, options=ExplainOptions("weights", label=other))
     hook.remove()
     assert found.drawn_whole and not beside.drawn_whole
-    assert repr(other) in beside.sentence and beside.document.faithfulness == found.sentence
+    assert f'"{other}"' in beside.sentence and beside.document.faithfulness == found.sentence
     assert "Attribution by" not in found.html() and other in beside.html()
     assert once < answers

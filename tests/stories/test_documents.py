@@ -122,13 +122,15 @@ def test_the_document_is_drawn_with_its_faithfulness(home, capsys, said):
     call = ["explain", str(home / "run"), ASKED]
     assert main([*call, "--output", str(html), "--output", str(svg)]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "Faithfulness. Without the 2 words ranked highest 'neg' goes from" in shown
+    assert 'Faithfulness of the attention weights. The answer "neg" d' in shown
     assert "Faithfulness" in html.read_text() and "Faithfulness" in svg.read_text()
     assert main([*call, "--json"]) == 0
     told = said()
     assert told["answer"] == "neg" and told["faithfulness"]["sentence"] in shown
     assert told["faithfulness"]["comprehensiveness"].keys() == {"top", "random", "low", "high"}
-    assert told["attribution"]["name"] == "weights" and told["attribution"]["answers"] == ["neg"]
+    assert told["attribution"]["name"] == "integrated-gradients" and told["attribution"][
+        "answers"
+    ] == ["neg"]
     words = [word for one in told["views"][0]["sentences"] for word in one["words"]]
     assert "".join(words) == ASKED.replace(" ", "")
     if "han" in home.name or "context" in home.name:

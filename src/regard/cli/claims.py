@@ -18,6 +18,7 @@ AT_LENGTH = 3
 """Claims that were asked for by name are shown in detail, if they are no more than these."""
 
 COLOURS = {"holds": "green", "fails": "red", "holds if": "yellow", "not measured": "dim"}
+PLURALS = {"holds": "hold", "fails": "fail", "holds if": "hold if"}
 
 
 def claims(
@@ -146,14 +147,15 @@ def _show(outcomes: "list[Outcome]") -> None:
 def _sum_up(out: "Console", outcomes: "list[Outcome]", unmeasured: "list[Outcome]") -> None:
     seconds = sum(one.seconds for one in outcomes if not one.claim.slow)
     counts = ", ".join(
-        f"{many} {kind}"
+        f"{many} {kind if many == 1 else PLURALS.get(kind, kind)}"
         for kind in COLOURS
         if (many := sum(one.kind == kind and one not in unmeasured for one in outcomes))
     )
     out.print(f"{counts}; the fast ones in {seconds:.0f} s", style="bold")
     if unmeasured:
         out.print(
-            f"{len(unmeasured)} more train models: regard claims --slow",
+            f"{len(unmeasured)} more {'trains' if len(unmeasured) == 1 else 'train'} models: "
+            "regard claims --slow",
             style="dim",
             soft_wrap=True,
         )

@@ -1,5 +1,6 @@
 """``regard explain``: which words an answer depends on, and every attention head."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,11 @@ from regard.cli.options import AsJson, check_new
 from regard.cli.screen import clean, console, print_json
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from regard.explain.explanation import Explanation
+
+PATIENCE = 2.0  # seconds before the progress line is shown
 
 
 def explain(  # noqa: PLR0913, PLR0917 - one for each option
@@ -25,8 +30,12 @@ def explain(  # noqa: PLR0913, PLR0917 - one for each option
         bool, typer.Option("--continue", help="Language model: go on with the text first.")
     ] = False,
     attribution: Annotated[
-        str, typer.Option(help="weights, rollout, gradient, integrated-gradients or occlusion.")
-    ] = "weights",
+        str | None,
+        typer.Option(
+            help="weights, rollout, gradient, integrated-gradients or occlusion; else what suits "
+            "the task."
+        ),
+    ] = None,
     head: Annotated[
         str | None,
         typer.Option(
@@ -78,13 +87,35 @@ def explain(  # noqa: PLR0913, PLR0917 - one for each option
         label=label,
         continue_text=continue_text,
     )
-    found = explain_run(Run(run), text, target, options)
+    with ErasureScreen() as screen:
+        found = explain_run(Run(run), text, target, options, progress=screen.update)
     for file in sorted(output, key=lambda file: file.suffix != ".png"):  # a PNG may be refused
         _write(found, file, document=head is None)
     if as_json:
         print_json(found.as_json())
     else:
         _show(found)
+
+
+class ErasureScreen:
+    """A progress line on stderr once erasing words has taken a while."""
+
+    def __init__(self) -> None:
+        self.console = console(to_stderr=True)
+        self.status = self.console.status("")
+        self.begin = time.monotonic()
+
+    def __enter__(self) -> "ErasureScreen":
+        return self
+
+    def update(self, done: int, total: int) -> None:
+        """Show how many of the texts with erased words were read."""
+        if self.console.is_terminal and time.monotonic() - self.begin > PATIENCE:
+            self.status.start()
+            self.status.update(f"testing faithfulness: {done:,} of {total:,} texts read")
+
+    def __exit__(self, *_: object) -> None:
+        self.status.stop()
 
 
 def _write(found: "Explanation", file: Path, *, document: bool) -> None:
@@ -96,21 +127,26 @@ def _write(found: "Explanation", file: Path, *, document: bool) -> None:
 
         file.write_bytes(png_map(found.picture()))
     else:
+        from regard.draw.bars import bar_chart
         from regard.draw.document_svg import document_svg
 
         drawn = found.document if document else None
-        file.write_text(document_svg(drawn) if drawn else found.svg(), encoding="utf-8")
+        bars = found.bars() if document else None
+        picture = document_svg(drawn) if drawn else bar_chart(bars) if bars else found.svg()
+        file.write_text(picture, encoding="utf-8")
 
 
 def _show(found: "Explanation") -> None:
     """Draw what fits a terminal: the answer, all heads small, one large, the attribution."""
     from regard.draw.document_terminal import TerminalDocument
-    from regard.draw.overview import ShadedWords, TerminalOverview
+    from regard.draw.overview import TerminalOverview
     from regard.draw.terminal import TerminalMap
 
     out = console()
     if found.answer:
         out.print(clean(found.answer), style="bold", soft_wrap=True)
+    if found.members:
+        out.print(clean(found.members_sentence))
     if found.document is not None:
         out.print(TerminalDocument(found.document))
     elif found.stack is not None and found.shown is not None:
@@ -118,12 +154,21 @@ def _show(found: "Explanation") -> None:
             out.print(TerminalOverview(found.weights, chosen=found.shown))
         out.print(TerminalMap(found.picture()))
     for note in found.notes:
-        out.print(note, style="dim")
-    if found.attribution is not None and not found.drawn_whole:
-        out.print(f"\nAttribution by {clean(found.attribution.description)}:", style="bold")
-        if len(found.answers) == 1 or found.stack is not None:
-            words = [word.replace("▁", "") for word in found.words]
-            out.print(ShadedWords(words, found.attribution.by_word()))
-        else:
-            out.print(TerminalMap(found.picture()))
-        out.print(clean(found.sentence))
+        out.print(clean(note), style="dim")
+    if not found.drawn_whole:
+        _show_attribution(found, out)
+
+
+def _show_attribution(found: "Explanation", out: "Console") -> None:
+    from regard.draw.overview import ShadedWords
+    from regard.draw.terminal import TerminalMap
+
+    if found.attribution is None:
+        return
+    out.print(f"\nAttribution by {clean(found.attribution.description)}:", style="bold")
+    if len(found.answers) == 1 or found.stack is not None:
+        words = [word.replace("▁", "") for word in found.words]
+        out.print(ShadedWords(words, found.attribution.by_word()))
+    else:
+        out.print(TerminalMap(found.picture()))
+    out.print(clean(found.sentence))

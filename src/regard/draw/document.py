@@ -83,7 +83,7 @@ class DocumentPicture:
     @property
     def verdict(self) -> str:
         """What is shown below every drawing."""
-        return f"Faithfulness. {self.faithfulness}"
+        return f"Faithfulness of the attention weights. {self.faithfulness}"
 
     def as_json(self) -> dict[str, Any]:
         """Return what is drawn under the names that scripts rely on."""

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
+from regard.draw.bars import Bars, terminal_bars
 from regard.draw.label import label
 from regard.draw.terminal import RAMPS, Background
 
@@ -80,13 +80,21 @@ class TerminalOverview:
         return ramp[min(len(ramp) - 1, int(share * len(ramp)))]
 
 
+def score_bars(
+    words: Sequence[str], scores: NDArray[np.floating], *, most: int = 12, title: str = ""
+) -> Bars:
+    """Return the words with the highest scores, of either sign, as bars."""
+    ranked = np.argsort(-np.abs(scores), kind="stable")[:most].tolist()
+    return Bars(title, [(label(words[n]), float(scores[n])) for n in ranked if scores[n]])
+
+
 class ShadedWords:
-    """Words of a text, shaded by how much each contributes to an answer.
+    """Words of a text, shaded by how much each contributes to an answer, and the first as bars.
 
     Args:
         words: The words.
         scores: One for each; negative where it counts against the answer.
-        most: How many words are listed where there are no colours.
+        most: How many words are listed with their scores.
 
     """
 
@@ -99,13 +107,13 @@ class ShadedWords:
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[Text | Segment]:
-        if console.color_system is None or console.no_color:
-            yield from self._list_scores(options.max_width)
-            return
-        line = Text()
-        for word, score in zip(self.words, self.scores.tolist(), strict=True):
-            line.append(word, style=self._style(score)).append(" ")
-        yield line
+        if console.color_system is not None and not console.no_color:
+            line = Text()
+            for word, score in zip(self.words, self.scores.tolist(), strict=True):
+                line.append(word, style=self._style(score)).append(" ")
+            yield line
+        bars = score_bars(self.words, self.scores, most=self.most)
+        yield Text(terminal_bars(bars, width=min(80, options.max_width)))
 
     def _style(self, score: float) -> Style:
         share = abs(score) / self.peak
@@ -117,17 +125,6 @@ class ShadedWords:
         return Style(
             bgcolor=f"rgb({red},{green},{blue})", color="black" if level > 0.6 else "white"
         )
-
-    def _list_scores(self, width: int) -> Iterator[Text]:
-        ranked = np.argsort(-np.abs(self.scores), kind="stable")[: self.most].tolist()
-        order = [place for place in ranked if self.scores[place]]
-        side = min(max((cell_len(self.words[n]) for n in order), default=0), max(4, width // 3))
-        room = max(4, width - side - 12)
-        for place in order:
-            score = float(self.scores[place])
-            word = label(self.words[place], side)
-            bar = "█" * max(1, round(min(40, room) * abs(score) / self.peak))
-            yield Text(f"{word}{' ' * (side - cell_len(word))} {score:+9.4f} {bar}")
 
 
 def _small(weights: NDArray[np.floating]) -> NDArray[np.float64]:

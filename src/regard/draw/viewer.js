@@ -169,6 +169,7 @@
     spans(fromWords, stackNow().rows, mark);
     spans(toWords, stackNow().columns);
     at("regard-kept").textContent = stackNow().note;
+    at("regard-caption").textContent = stackNow().caption;
   };
 
   // ── hands ───────────────────────────────────────────────────────────────────────────────────

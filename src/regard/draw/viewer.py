@@ -14,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.draw import svg
+from regard.draw.bars import STYLE as BARS_STYLE
+from regard.draw.bars import bar_chart
 from regard.draw.frame import page
 from regard.draw.label import label
 from regard.draw.markup import tag, text
+from regard.draw.overview import score_bars
 from regard.draw.payload import Packed, pack_all
 from regard.draw.picture import Picture
-from regard.draw.words import NOT_A_REASON, WHAT_IT_SHOWS
+from regard.draw.words import NOT_A_REASON
 
 STYLE = """
 .regard-bench{display:flex;flex-wrap:wrap;gap:1.5rem 2.5rem;align-items:flex-start}
@@ -38,6 +41,7 @@ font-size:.85rem;padding:.25rem .6rem;border-radius:6px;pointer-events:none;max-
 .large #regard-overview{display:none}
 .regard-read{font-size:1.1rem;line-height:2;overflow-wrap:anywhere}
 .regard-read span{padding:.12em .22em;border-radius:5px}
+.bars{max-width:34rem;margin:1rem 0}
 .regard-read .for{background:color-mix(in srgb,var(--accent) var(--part),transparent)}
 .regard-read .against{background:color-mix(in srgb,var(--second) var(--part),transparent)}
 kbd{font:.8rem var(--mono);border:1px solid var(--line);border-radius:4px;padding:0 .3em}
@@ -46,6 +50,15 @@ kbd{font:.8rem var(--mono);border:1px solid var(--line);border-radius:4px;paddin
 """
 _SCRIPT = Path(__file__).with_name("viewer.js")
 _COLOUR = "Colour grows with the root of the weight, so that low weights show."
+_POSITIVE = "Only words that speak for an answer are drawn; the others have negative scores."
+TESTED = (
+    "output",
+    "attributed to",
+    "probability",
+    "without these words",
+    "without other words (95% of draws)",
+    "depends on them",
+)
 _MOST_DRAWN = 80  # words on a side of the map for browsers without scripts
 
 
@@ -59,6 +72,8 @@ class ViewedStack:
     columns: Sequence[str]
     weights: NDArray[np.floating]
     """Axes: layer, head, row, column."""
+    caption: str
+    """What its rows, columns and cells are, in sentences."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +86,8 @@ class Shading:
     """By answer and word; negative where a word counts against the answer."""
     description: str
     faithfulness: str
+    tested: Sequence[Sequence[str]] = ()
+    """The test of each answer by itself: the lines of :data:`TESTED`."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +102,6 @@ class ExplanationView:
     shading: Shading | None = None
     notes: Sequence[str] = ()
     """What was done to the weights: merged into words, sinks hidden."""
-    self_attention: bool = False
-    """Whether rows and columns of the first stack are the same words."""
     document: str = ""
     """A text with its attention weights drawn behind the words, as markup."""
     version: str = ""
@@ -109,16 +124,36 @@ def explanation_page(view: ExplanationView) -> str:
 def _draw_attribution(shading: Shading) -> str:
     faithful = tag("p", tag("b", "Faithfulness. "), text(shading.faithfulness))
     description = tag("p", text(f"{shading.description}."), class_="hint")
+    style = tag("style", STYLE, BARS_STYLE)
+    tested = _tabulate(shading.tested) if shading.tested else ""
     if len(shading.answers) == 1:
-        named = tag("p", "Words for ", tag("b", text(label(shading.answers[0]))), ":")
-        drawn = tag(
-            "p", _shade_words(shading.words, shading.scores[0]), class_="regard-read", dir="auto"
+        scores = shading.scores[0]
+        named = tag(
+            "p",
+            tag("span", "For", class_="for", style="--part:60%"),
+            " and ",
+            tag("span", "against", class_="against", style="--part:60%"),
+            " ",
+            tag("b", text(label(shading.answers[0]))),
+            ":",
+            class_="regard-read",
         )
-        return tag("style", STYLE) + named + drawn + description + faithful
+        drawn = tag("p", _shade_words(shading.words, scores), class_="regard-read", dir="auto")
+        bars = tag("div", bar_chart(score_bars(shading.words, scores), alone=False), class_="bars")
+        return style + faithful + named + drawn + bars + description + tested
     shown = np.maximum(shading.scores, 0.0)
-    picture = Picture(shading.answers, shading.words, shown, "Which words each answer came from")
+    picture = Picture(shading.answers, shading.words, shown, "Which words each answer comes from")
     drawn = tag("div", svg.svg_map(picture, alone=False), class_="scroll")
-    return tag("style", STYLE) + drawn + description + faithful
+    left_out = tag("p", _POSITIVE, class_="hint") if (shading.scores < 0).any() else ""
+    return style + faithful + drawn + left_out + description + tested
+
+
+def _tabulate(rows: Sequence[Sequence[str]]) -> str:
+    """Draw the test of each answer by itself as a table."""
+    head = tag("tr", *(tag("th", name) for name in TESTED))
+    body = (tag("tr", *(tag("td", text(label(cell))) for cell in row)) for row in rows)
+    table = tag("table", tag("thead", head), tag("tbody", *body), class_="figures")
+    return tag("div", table, class_="scroll")
 
 
 def _shade_words(words: Sequence[str], scores: NDArray[np.floating]) -> str:
@@ -140,7 +175,6 @@ def _draw_attention(view: ExplanationView) -> str:
     first = view.stacks[0]
     layer, head = view.start
     name = f"{first.title}: layer {layer + 1}, head {head + 1}"
-    what = WHAT_IT_SHOWS["self" if view.self_attention else "cross"]
     return "".join(
         [
             "" if view.shading else tag("style", STYLE),
@@ -168,7 +202,11 @@ def _draw_attention(view: ExplanationView) -> str:
             _draw_words("To", "regard-columns"),
             tag(
                 "div",
-                tag("p", tag("b", "What this shows. "), what),
+                tag(
+                    "p",
+                    tag("b", "What this shows. "),
+                    tag("span", text(first.caption), id="regard-caption"),
+                ),
                 tag("p", tag("b", "What it is not. "), NOT_A_REASON),
                 class_="words",
             ),
@@ -208,6 +246,7 @@ def _data(view: ExplanationView, packed: Sequence[Packed]) -> str:
     stacks = [
         {
             "title": stack.title,
+            "caption": stack.caption,
             "rows": [label(word) for word in stack.rows],
             "columns": [label(word) for word in stack.columns],
             "layers": stack.weights.shape[0],

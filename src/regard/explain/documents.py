@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from regard.draw.document import DocumentPicture, DocumentView, DrawnSentence
-from regard.explain.attributions.attribute import attribute, measure_faithfulness
+from regard.explain.attributions.attribute import attribute, measure_answer
 from regard.explain.document_attention import DocumentAttention, record_document
 from regard.explain.document_attention import (
     has_text_attention as has_text_attention,  # also for the verb
@@ -23,15 +23,19 @@ from regard.layers.diversity import overlap
 from regard.run import Run
 
 
-def draw_document(run: Run, text: str, faithfulness: Faithfulness | None = None) -> DocumentPicture:
+def draw_document(
+    run: Run, text: str, faithfulness: Faithfulness | None = None, answer: str = ""
+) -> DocumentPicture:
     """Answer a document, and draw its attention weights with what erasing words does.
 
-    ``faithfulness`` is passed where it is known already: it takes many forward passes.
+    ``faithfulness`` is passed where it is known already: it takes many forward passes. ``answer``
+    is that of an ensemble, where one answers.
     """
     found = record_document(run, text)
+    answer = answer or found.answer
     if faithfulness is None:
         question = run.task.question(run.model, text)
-        faithfulness = measure_faithfulness(question, attribute(question, "weights"))
+        faithfulness = measure_answer(question, attribute(question, "weights"))
     overlaps = None
     if found.sentence_weights is None:
         weights = torch.from_numpy(found.word_weights)[None]
@@ -39,8 +43,8 @@ def draw_document(run: Run, text: str, faithfulness: Faithfulness | None = None)
         overlaps = overlap(shares)[0].numpy()
     return DocumentPicture(
         make_views(found),
-        found.answer,
-        faithfulness.describe(found.answer),
+        answer,
+        faithfulness.describe(answer),
         overlap=overlaps,
     )
 
@@ -61,7 +65,7 @@ def average_faithfulness(run: Run, texts: Sequence[str], *, draws: int = 20) -> 
     """Average over many documents what erasing the words of the highest weight does."""
     questions = (run.task.question(run.model, text) for text in texts)
     found = [
-        measure_faithfulness(question, attribute(question, "weights"), draws=draws, seed=number)
+        measure_answer(question, attribute(question, "weights"), draws=draws, seed=number)
         for number, question in enumerate(questions)
     ]
     return average_erasure(found, generator=np.random.default_rng(0))

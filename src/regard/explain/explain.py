@@ -6,8 +6,14 @@ from typing import NamedTuple
 
 from regard.errors import UsageError
 from regard.explain.alignment import MapIndex
-from regard.explain.attributions.attribute import ATTRIBUTIONS, attribute, measure_faithfulness
+from regard.explain.attributions.attribute import (
+    ATTRIBUTIONS,
+    Progress,
+    attribute,
+    measure_faithfulness,
+)
 from regard.explain.documents import draw_document, has_text_attention
+from regard.explain.erasure import Faithfulness
 from regard.explain.explanation import Explanation
 from regard.explain.levels import trace_levels
 from regard.explain.trace import Trace, Traced, no_attention, trace_all
@@ -22,8 +28,8 @@ NEED_ATTENTION = ("weights", "rollout")
 class ExplainOptions:
     """What to explain, and which attention map to show."""
 
-    attribution: str = "weights"
-    """One of :data:`ATTRIBUTIONS`."""
+    attribution: str | None = None
+    """One of :data:`ATTRIBUTIONS`; by default that of the task."""
     head: str | None = None
     """The attention map to show: ``LAYER.HEAD`` counted from 1 (``2.3``), ``LAYER.mean`` or
     ``mean`` for the mean over a layer's heads, each after a stack and a dot if not the main one
@@ -48,9 +54,16 @@ class Shown(NamedTuple):
 
 
 def explain(
-    run: Run, text: str, target: str | None = None, options: ExplainOptions | None = None
+    run: Run,
+    text: str,
+    target: str | None = None,
+    options: ExplainOptions | None = None,
+    progress: Progress | None = None,
 ) -> Explanation:
-    """Answer a text; record the attention, and attribute the answer to the words of the text."""
+    """Answer a text; record the attention, and attribute the answer to the words of the text.
+
+    ``progress`` is called with the number of texts with erased words that were read, and of all.
+    """
     options = options or ExplainOptions()
     _check_options(options)
     wanted = _parse_head(options.head)
@@ -73,19 +86,30 @@ def explain(
     if question is not None:
         # Attributed by the map that is shown; by the last layer's mean if that is another stack's.
         chosen = shown if stack in ("cross", "self") else None
-        attribution = attribute(question, options.attribution, chosen)
+        name = options.attribution or _choose_attribution(run, traced)
+        attribution = attribute(question, name, chosen)
         found = replace(
             found,
             words=question.names,
             answers=question.answers,
             attribution=attribution,
-            faithfulness=measure_faithfulness(question, attribution),
+            faithfulness=measure_faithfulness(question, attribution, progress=progress),
+            members=question.members,
         )
-    if not has_text_attention(run):
-        return found
-    same = options.attribution == "weights" and options.label is None and not options.pieces
-    picture = draw_document(run, text, found.faithfulness if same else None)
-    return replace(found, document=picture)
+    return _draw_document(run, found, options) if has_text_attention(run) else found
+
+
+def _choose_attribution(run: Run, traced: Traced) -> str:
+    """Take the task's default, or occlusion where there is no attention to show."""
+    name = run.task.attribution
+    return "occlusion" if name in NEED_ATTENTION and not traced.attention else name
+
+
+def _draw_document(run: Run, found: Explanation, options: ExplainOptions) -> Explanation:
+    by_weights = found.attribution is not None and found.attribution.name == "weights"
+    same = by_weights and options.label is None and not options.pieces
+    tested = found.faithfulness if same and isinstance(found.faithfulness, Faithfulness) else None
+    return replace(found, document=draw_document(run, found.text, tested, found.answer))
 
 
 def _trace(run: Run, text: str, target: str | None, options: ExplainOptions) -> Traced:
@@ -111,13 +135,13 @@ def _find_question(
             pieces=options.pieces,
         )
     except UsageError:
-        if options.attribution != "weights" or options.label is not None:
+        if options.attribution not in (None, "weights") or options.label is not None:
             raise
         return None
 
 
 def _check_options(options: ExplainOptions) -> None:
-    if options.attribution not in ATTRIBUTIONS:
+    if options.attribution is not None and options.attribution not in ATTRIBUTIONS:
         raise UsageError(
             f"an attribution is one of {', '.join(ATTRIBUTIONS)}. Got {options.attribution!r}.",
             "Name one of them with --attribution.",

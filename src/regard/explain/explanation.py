@@ -13,15 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard import __version__
+from regard.draw.bars import Bars
 from regard.draw.document import DocumentPicture, document_html
 from regard.draw.label import strip_marks
+from regard.draw.overview import score_bars
 from regard.draw.picture import Picture
 from regard.draw.svg import svg_map
 from regard.draw.viewer import ExplanationView, Shading, ViewedStack, explanation_page
+from regard.draw.words import WHAT_IT_SHOWS
 from regard.explain.alignment import MapIndex
 from regard.explain.attributions.attribution import Attribution
-from regard.explain.erasure import Faithfulness
+from regard.explain.erasure import Faithfulness, quote, write_interval
+from regard.explain.output_erasure import OutputFaithfulness
 from regard.explain.trace import Trace
+from regard.tasks.question import Member
 
 STACKS = {
     "cross": "cross-attention (answer to source)",
@@ -53,9 +58,11 @@ class Explanation:
     answers: tuple[str, ...] = ()
     """What it scores them for."""
     attribution: Attribution | None = None
-    faithfulness: Faithfulness | None = None
+    faithfulness: Faithfulness | OutputFaithfulness | None = None
     notes: tuple[str, ...] = ()
     """What was done to the weights, in sentences."""
+    members: tuple[Member, ...] = ()
+    """Who answered, if an ensemble did, and what each says alone."""
     document: DocumentPicture | None = None
     """The text with its attention weights drawn behind it, for networks of sentences or hops."""
 
@@ -82,6 +89,30 @@ class Explanation:
             return ""
         return self.faithfulness.describe(_join_answers(self.answers))
 
+    @property
+    def _answered(self) -> str:
+        return f"Answer: {self.answer}" if self.answer else ""
+
+    @property
+    def members_sentence(self) -> str:
+        """What each member of an ensemble says alone; empty where the network answers alone."""
+        if not self.members:
+            return ""
+        alone = ", ".join(
+            f"{one.name} {one.probability:.0%} (weight {one.weight:.0%})" for one in self.members
+        )
+        return (
+            "An ensemble answers; its combined probability is explained. Probability of "
+            f"{quote(self.answers[0])} by each member alone: {alone}."
+        )
+
+    def bars(self) -> Bars | None:
+        """Return the words with the highest scores as bars, where one answer is explained."""
+        if self.attribution is None or len(self.answers) != 1 or self.attribution.name == "weights":
+            return None
+        title = f"{self.attribution.name} for {quote(self.answers[0])}"
+        return score_bars(strip_marks(self.words), self.attribution.scores[0], most=20, title=title)
+
     def picture(self) -> Picture:
         """Return the map shown large."""
         if self.stack is None or self.shown is None:
@@ -102,12 +133,11 @@ class Explanation:
         return explanation_page(
             ExplanationView(
                 title=self.text,
-                summary=f"Answer: {self.answer}" if self.answer else "",
+                summary=". ".join(filter(None, (self._answered, self.members_sentence))),
                 stacks=[_view_stack(name, self.attention[name]) for name in order],
                 start=start,
                 shading=self._shading(),
                 notes=self.notes,
-                self_attention=bool(self.stack) and self.trace.self_attention,
                 document=document_html(self.document) if self.document else "",
                 version=__version__,
             )
@@ -129,7 +159,21 @@ class Explanation:
             self.attribution.scores,
             self.attribution.description,
             self.sentence,
+            self._tested(),
         )
+
+    def _tested(self) -> list[list[str]]:
+        """Return the test of each output as the lines of a table."""
+        if not isinstance(self.faithfulness, OutputFaithfulness):
+            return []
+        lines = []
+        for one in self.faithfulness.outputs:
+            before, without, low, high = (f"{share:.0%}" for share in one.shares())
+            names = " ".join(strip_marks([one.output, *one.erased])[1:])
+            others = write_interval(low, high)
+            depends = "yes" if one.dependent else "no"
+            lines.append([*strip_marks([one.output]), names, before, without, others, depends])
+        return lines
 
     def _repr_html_(self) -> str:
         page = escaping.escape(self.html(), quote=True)
@@ -141,6 +185,7 @@ class Explanation:
         found: dict[str, Any] = {
             "text": self.text,
             "answer": self.answer,
+            "members": [one._asdict() for one in self.members],
             "task": self.task,
             "tokens": strip_marks(self.tokens),
             "stack": self.stack,
@@ -166,7 +211,7 @@ class Explanation:
 
 def _view_stack(name: str, trace: Trace) -> ViewedStack:
     rows, columns = strip_marks(trace.target), strip_marks(trace.source)
-    return ViewedStack(STACKS[name], rows, columns, trace.weights)
+    return ViewedStack(STACKS[name], rows, columns, trace.weights, WHAT_IT_SHOWS[name])
 
 
 def _attribution_map(explained: Explanation) -> Picture:

@@ -14,9 +14,10 @@ import numpy as np
 
 from regard.draw.label import strip_marks
 from regard.errors import UsageError
-from regard.explain.erasure import Erasure
+from regard.explain.erasure import Erasure, Faithfulness
 from regard.explain.explain import ExplainOptions, explain
 from regard.explain.explanation import Explanation
+from regard.explain.output_erasure import OutputFaithfulness
 from regard.run import Run
 
 CHANCE = "no better than chance"
@@ -39,19 +40,12 @@ def describe_evidence(found: Explanation) -> dict[str, Any] | str:
     """Return an explanation's evidence under names that scripts rely on."""
     if found.attribution is None or found.faithfulness is None:
         return NOTHING
-    without, alone = found.faithfulness
-    if not without.words:
-        return TOO_SHORT
-    if not (found.faithfulness.faithful or found.faithfulness.suffices):
-        return CHANCE
+    erasure = _describe_erasure(found.faithfulness)
+    if isinstance(erasure, str):
+        return erasure
     evidence = {
         "attribution": found.attribution.as_json(found.answers, found.words),
-        "erasure": {
-            "words": without.words,
-            "probability": without.whole,
-            "without": _describe_erasure(without),
-            "alone": _describe_erasure(alone),
-        },
+        "erasure": erasure,
         "sentence": found.sentence,
     }
     return evidence | ({"alignment": align(found)} if found.stack == "cross" else {})
@@ -72,7 +66,26 @@ def align(found: Explanation) -> dict[str, Any]:
     }
 
 
-def _describe_erasure(found: Erasure) -> dict[str, Any]:
+def _describe_erasure(found: Faithfulness | OutputFaithfulness) -> dict[str, Any] | str:
+    """Return the figures of the test, or say why they are no evidence."""
+    if isinstance(found, OutputFaithfulness):
+        if found.outputs and not found.dependent:
+            return CHANCE
+        return {"outputs": found.as_json("")["outputs"]} if found.outputs else TOO_SHORT
+    without, alone = found.comprehensiveness, found.sufficiency
+    if not without.words:
+        return TOO_SHORT
+    if not (found.faithful or found.suffices):
+        return CHANCE
+    return {
+        "words": without.words,
+        "probability": without.whole,
+        "without": _describe_drop(without),
+        "alone": _describe_drop(alone),
+    }
+
+
+def _describe_drop(found: Erasure) -> dict[str, Any]:
     """Return the probability that is left, and what is left for random words (95% of draws)."""
     left = np.asarray([found.high, found.low])
     return {

@@ -68,6 +68,16 @@ class Positions(NamedTuple):
     """At which position of that row."""
 
 
+class Member(NamedTuple):
+    """One member of an ensemble."""
+
+    name: str
+    weight: float
+    """Its weight in the answer."""
+    probability: float
+    """Of the answer by it alone."""
+
+
 class Hierarchy(NamedTuple):
     """How a network that reads sentence by sentence reads a text."""
 
@@ -98,6 +108,14 @@ class Question:
     forward: Callable[[], Tensor]
     """Runs the model over the text, for whoever listens to its taps."""
     hierarchy: Hierarchy | None = None
+    output: str = ""
+    """What an answer is called where each is a log-probability of its own: "written word"."""
+    score_range: tuple[float, float] | None = None
+    """What the probabilities 0 and 1 stand for where the answer is a score."""
+    others: Score | None = None
+    """What the number is if only the other members of an ensemble read these rows."""
+    members: tuple[Member, ...] = ()
+    """Who answers together with the network; empty where it answers alone."""
 
     @property
     def names(self) -> tuple[str, ...]:

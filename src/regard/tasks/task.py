@@ -122,6 +122,8 @@ class Task(Cost, ABC, Generic[ModelT]):
     """Whether the metric is corpus-level (BLEU), not a mean over examples."""
     pruning_examples: ClassVar[int] = 400
     """How many examples each pruned model is measured on by ``regard heads``."""
+    attribution: ClassVar[str] = "weights"
+    """How ``regard explain`` scores words by default; docs/explain.md compares the attributions."""
     cancelled: Callable[[], Collection[int]] | None = None
     """Called between decoding steps of :meth:`answer`: the places of texts nobody waits for."""
 

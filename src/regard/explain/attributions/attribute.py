@@ -1,6 +1,10 @@
 """The attributions by name, and how faithful each is."""
 
+from collections.abc import Callable
+from itertools import count, takewhile
+
 import numpy as np
+from numpy.typing import NDArray
 
 from regard.errors import UsageError
 from regard.explain.alignment import MapIndex
@@ -8,9 +12,10 @@ from regard.explain.attributions.attention import attribute_by_rollout, attribut
 from regard.explain.attributions.attribution import Attribution
 from regard.explain.attributions.gradients import attribute_by_gradient, integrate_gradients
 from regard.explain.attributions.occlusion import occlude
-from regard.explain.erasure import DRAWS, Faithfulness, erase
+from regard.explain.erasure import DRAWS, Faithfulness, Masks, erase, rank
 from regard.explain.levels import attribute_by_levels
-from regard.tasks.question import Question
+from regard.explain.output_erasure import OutputFaithfulness, erase_for_each
+from regard.tasks.question import Question, Score
 
 ATTRIBUTIONS = {
     "weights": "attention weights of the predicting states",
@@ -20,6 +25,9 @@ ATTRIBUTIONS = {
     "occlusion": "drop when the word is left out",
 }
 SEED = 1
+ROWS_AT_ONCE = 32
+Progress = Callable[[int, int], None]
+"""Called with how much is done of how much."""
 
 
 def attribute(question: Question, name: str, shown: MapIndex | None = None) -> Attribution:
@@ -49,17 +57,73 @@ def attribute(question: Question, name: str, shown: MapIndex | None = None) -> A
 
 
 def measure_faithfulness(
-    question: Question, attribution: Attribution, *, draws: int = DRAWS, seed: int = SEED
+    question: Question, attribution: Attribution, *, progress: Progress | None = None
+) -> Faithfulness | OutputFaithfulness:
+    """Test an answer as a whole, or each output of one that has several."""
+    if question.output:
+        return measure_outputs(question, attribution, progress=progress)
+    return measure_answer(question, attribution, progress=progress)
+
+
+def measure_answer(
+    question: Question,
+    attribution: Attribution,
+    *,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    progress: Progress | None = None,
 ) -> Faithfulness:
     """Erase the words that an attribution ranks highest, and others drawn at random."""
-    words = list(question.erasable)
+    score, limits = question.probability, question.score_range
+    scores = attribution.by_word()[list(question.erasable)]
+    low = limits is not None and question.evaluate([list(question.ids)], score=score)[0] < 1 / 2
+    if limits is not None and low:  # what makes a score low lowers its distance to the upper end
+        scores, limits = -scores, (limits[1], limits[0])
 
-    def probabilities(kept: np.ndarray) -> np.ndarray:
-        rows = [
-            question.without([word for word, stays in zip(words, mask, strict=True) if not stays])
-            for mask in kept
-        ]
-        return question.evaluate(rows, score=question.probability)
+    def probabilities(kept: Masks) -> NDArray[np.float64]:
+        found = _evaluate(question, kept, score, progress)
+        return 1 - found if low else found
 
-    scores, generator = attribution.by_word()[words], np.random.default_rng(seed)
-    return erase(probabilities, scores, generator=generator, draws=draws)
+    found = erase(probabilities, scores, generator=np.random.default_rng(seed), draws=draws)
+    top, names = rank(scores)[: found.comprehensiveness.words], _name_erasable(question)
+    return found._replace(erased=tuple(names[place] for place in top), score_range=limits)
+
+
+def measure_outputs(
+    question: Question, attribution: Attribution, *, progress: Progress | None = None
+) -> OutputFaithfulness:
+    """Erase, for every output, the words attributed to it, and others drawn at random.
+
+    The end of the text is no output.
+    """
+    tokenizer = question.tokenizer
+    marks = tokenizer.tokens(takewhile(tokenizer.is_special, count()))
+    spoken = [n for n, name in enumerate(question.answers) if name not in marks]
+    outputs = erase_for_each(
+        lambda kept: _evaluate(question, kept, question.score, progress)[:, spoken],
+        attribution.scores[spoken][:, list(question.erasable)],
+        [question.answers[n] for n in spoken],
+        _name_erasable(question),
+        generator=np.random.default_rng(SEED),
+    )
+    return OutputFaithfulness(outputs, question.output)
+
+
+def _name_erasable(question: Question) -> list[str]:
+    return [question.names[word] for word in question.erasable]
+
+
+def _evaluate(
+    question: Question, kept: Masks, score: Score, progress: Progress | None
+) -> NDArray[np.float64]:
+    """Score the text with words left out, some variants at a time."""
+    rows = [
+        question.without([question.erasable[place] for place in np.flatnonzero(~mask)])
+        for mask in kept
+    ]
+    found = []
+    for begin in range(0, len(rows), ROWS_AT_ONCE):
+        found.append(question.evaluate(rows[begin : begin + ROWS_AT_ONCE], score=score))
+        if progress is not None:
+            progress(min(len(rows), begin + ROWS_AT_ONCE), len(rows))
+    return np.concatenate(found)

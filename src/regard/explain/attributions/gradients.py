@@ -9,6 +9,9 @@ x0 + gate·(x - x0) enters there, so that the gradient of a gate is the sum abov
 features, wherever the model reads that position: a hierarchical network reads a text in groups of
 sentences. The integrated gradients of all words add up to f(x) - f(x0) (completeness), which is
 checked each time: steps are doubled until it holds within a hundredth.
+
+The other members of an ensemble are not differentiable: what they contribute is the drop when a
+word is left out for them alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,6 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.explain.attributions.attribution import Attribution, merge_pieces
+from regard.explain.attributions.occlusion import leave_out
 from regard.layers.embedding import Embedding
 from regard.tasks.question import TOKENS_AT_ONCE, Positions, Question
 
@@ -32,8 +36,8 @@ CLOSE = 0.01  # of the difference, or of one where that is smaller
 def attribute_by_gradient(question: Question) -> Attribution:
     """Multiply gradient and input."""
     scores, _ = _sum_gradients(question, [1.0], [1.0])
-    description = f"gradient × input of {question.kind}"
-    return Attribution("gradient", merge_pieces(scores, question.words), description)
+    words = merge_pieces(scores, question.words) + leave_out(question, question.others)
+    return Attribution("gradient", words, f"gradient × input of {question.kind}")
 
 
 def integrate_gradients(question: Question) -> Attribution:
@@ -51,7 +55,8 @@ def integrate_gradients(question: Question) -> Attribution:
         f"integrated gradients of {question.kind}, {steps} steps from a baseline of empty words; "
         f"completeness gap {gap:.2g}"
     )
-    return Attribution("integrated-gradients", merge_pieces(scores, question.words), description)
+    words = merge_pieces(scores, question.words) + leave_out(question, question.others)
+    return Attribution("integrated-gradients", words, description)
 
 
 def _choose_points(steps: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -31,7 +31,9 @@ class PredictRequest(_Request):
     run: Name = None
     truncate: Annotated[bool, Field(description="Cut texts that are too long.")] = False
     explain: Annotated[bool, Field(description="Add the evidence for each answer.")] = False
-    attribution: Annotated[Attribution, Field(description="How words are scored.")] = "weights"
+    attribution: Annotated[
+        Attribution | None, Field(description="How words are scored; else what suits the task.")
+    ] = None
 
 
 class ExplainRequest(_Request):
@@ -41,7 +43,7 @@ class ExplainRequest(_Request):
     run: Name = None
     target: Annotated[str | None, Field(description="Explain this answer instead.")] = None
     label: Annotated[str | None, Field(description="Explain this label instead.")] = None
-    attribution: Attribution = "weights"
+    attribution: Attribution | None = None
     head: Annotated[str | None, Field(description="The map to show, such as 2.3 or mean.")] = None
     sinks: Literal["keep", "hide", "renormalise"] = "keep"
     pieces: Annotated[bool, Field(description="Tokens instead of words.")] = False

@@ -66,6 +66,7 @@ class Labelled(LabelCost, Task[Reader]):
         "logistic regression on tf-idf of word and character n-grams, its settings chosen by "
         "cross-validation, learned from the same examples"
     )
+    attribution = "integrated-gradients"
     cut_by: tuple[str, ...] = ()  # further settings that the ids depend on
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
@@ -231,19 +232,13 @@ class Labelled(LabelCost, Task[Reader]):
         return model(ids, lengths=lengths, segments=self.segments(ids))
 
     def _question(self, model: Reader, inquiry: Inquiry) -> Question:
-        return label_question(self, self.labels, model, inquiry)
+        return label_question(self, self.labels, model, inquiry, self.ensemble)
 
     def text_attention(self, model: Reader, text: str) -> TextAttention | None:
         settings = self.recipe.model
         if settings.documents.read != "sentences" and settings.head.pooling != "hops":
             return None
         return text_attention(self, self.labels, model, text)
-
-    def explanation_notes(self, text: str) -> tuple[str, ...]:
-        """Note that the bag of n-grams of the ensemble is not explained."""
-        if not self.ensemble.mixture.share:
-            return ()
-        return ("This is the network alone; the run answers together with the bag of n-grams.",)
 
     def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
         return self.ensemble.learn(source)

@@ -67,6 +67,7 @@ def ending_question(task: Task[Any], model: LanguageModel, inquiry: Inquiry) -> 
         "the log-probability of each word that followed",
         predicting_states(groups, len(prompt), len(prompt) + len(ending)),
         lambda: task.states(model, batch),
+        output="word",
     )
 
 

@@ -56,4 +56,5 @@ def mask_question(task: Task[Any], model: Bert, inquiry: Inquiry) -> Question:
         f"the log-probability of the word at each {MASK}",
         np.eye(len(row))[masked],
         lambda: task.states(model, batch),
+        output="masked word",
     )

@@ -81,4 +81,5 @@ def tag_question(task: Task[Any], decoder: Decoder, model: Tagger, inquiry: Inqu
         "the log-probability of each span's tags",
         predicting,
         lambda: task.states(model, batch),
+        output="span",
     )

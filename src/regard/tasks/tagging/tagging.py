@@ -60,6 +60,7 @@ class Tagging(TaggingCost, Task[Tagger]):
 
     fields, texts = 2, 1
     reads_columns = False
+    attribution = "occlusion"
     baseline = "the most frequent tag of each word in training; of unknown words, the commonest tag"
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:

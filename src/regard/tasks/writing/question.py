@@ -80,4 +80,5 @@ def writing_question(task: Task[Any], model: Transformer, inquiry: Inquiry) -> Q
         "the log-probability of each written word",
         predicting_states(groups, 0, len(sides.target)),
         lambda: task.states(model, batch),
+        output="written word",
     )
