@@ -48,7 +48,8 @@ MAY_IMPORT = {
     },
     "interop": {"run", "recipe", "models", "text", "tasks", "report.imported_card"},
     "serve": {
-        *("inference", "explain", "run", "tasks", "recipe", "account", "text.tokenizer", "draw"),
+        *("inference", "explain", "run", "tasks", "recipe", "account", "draw"),
+        *("text.tokenizer", "text.sentences"),
     },
     "studio": {"serve", "explain", "account", "run", "recipe"},
 }

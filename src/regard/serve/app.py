@@ -18,9 +18,9 @@ from regard.serve.engine import Engine
 from regard.serve.gate import Gate, GateSettings
 from regard.serve.keys import Keys
 from regard.serve.refusal import Refusal
-from regard.serve.routes import operations, own
+from regard.serve.routes import libretranslate, operations, own
 
-DIALECTS: tuple[Dialect, ...] = (own.DIALECT, operations.DIALECT)
+DIALECTS: tuple[Dialect, ...] = (own.DIALECT, libretranslate.DIALECT, operations.DIALECT)
 """The first one also answers for paths that nobody owns."""
 
 
@@ -44,11 +44,12 @@ def make_app(engine: Engine, settings: ServeSettings | None = None) -> Gate:
 
     async def refuse(request: Request, error: Exception) -> Response:
         refusal = _refusal(error)
-        body = find_dialect(request.url.path).refuse(refusal)
+        dialect = find_dialect(request.url.path)
         headers = {**refusal.headers, "x-refused": refusal.kind}
         if isinstance(error, HTTPException) and error.headers:
             headers |= error.headers  # such as Allow
-        return Response(body, int(refusal.status), headers, media_type="application/json")
+        body, status = dialect.refuse(refusal), dialect.status(refusal)
+        return Response(body, status, headers, media_type="application/json")
 
     for kind in (Refusal, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, refuse)

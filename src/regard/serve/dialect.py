@@ -1,7 +1,7 @@
 """A dialect: routes that speak one API's language, and the shape of its errors."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import orjson
@@ -22,6 +22,15 @@ class Dialect:
     checks_keys: bool = False
     """Whether its routes look for the API key themselves, with :func:`find_keys`, because clients
     of this API send it elsewhere than in a header."""
+
+    statuses: Mapping[int, int] = field(default_factory=dict)
+    """Statuses of refusals that this API has others for."""
+    headers: Callable[[], Mapping[str, str]] = dict
+    """Headers of every answer, refusals included."""
+
+    def status(self, refusal: Refusal) -> int:
+        """Return the status of an answer that refuses."""
+        return self.statuses.get(refusal.status, int(refusal.status))
 
     def refuse(self, refusal: Refusal) -> bytes:
         """Return the body of an answer that refuses, as JSON."""

@@ -75,7 +75,7 @@ class Gate:
         """Serve a request."""
         if scope["type"] != "http":
             return
-        answer = _Answer(send, self.engine)
+        answer = _Answer(send, self.engine, self.find_dialect(scope["path"]))
         token = USAGE.set(Usage())
         try:
             await self._serve(scope, receive, answer)
@@ -101,8 +101,8 @@ class Gate:
 
     async def _refuse(self, scope: Scope, refusal: Refusal, answer: "_Answer") -> None:
         """Refuse a request that no route has seen."""
-        body = self.find_dialect(scope["path"]).refuse(refusal)
-        await answer.give(int(refusal.status), body, refusal.headers)
+        dialect = self.find_dialect(scope["path"])
+        await answer.give(dialect.status(refusal), dialect.refuse(refusal), refusal.headers)
         answer.reason = refusal.kind
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes:
@@ -160,9 +160,9 @@ class Gate:
 class _Answer:
     """What is sent, and what is known about it afterwards."""
 
-    def __init__(self, send: Send, engine: Engine) -> None:
+    def __init__(self, send: Send, engine: Engine, dialect: Dialect) -> None:
         self.id, self.begin = uuid.uuid4().hex, time.perf_counter()
-        self._send, self._engine = send, engine
+        self._send, self._engine, self._dialect = send, engine, dialect
         self.status = 0
         self.outcome = "none"
         self.reason = ""
@@ -173,6 +173,8 @@ class _Answer:
             self.status = message["status"]
             self.outcome = f"{self.status // 100}xx"
             headers = [*message.get("headers", ()), (b"x-request-id", self.id.encode())]
+            added = self._dialect.headers()
+            headers += [(name.encode(), value.encode()) for name, value in added.items()]
             if self._engine.draining:
                 headers.append((b"connection", b"close"))
             message = {**message, "headers": headers}

@@ -8,6 +8,7 @@ answers (``decoding.method = "sample"``) are therefore computed one text at a ti
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from regard.inference.predictor import load_run
 from regard.inference.search.folder import MANIFEST
 from regard.inference.search.folder import RUN as INDEXED_RUN
 from regard.inference.search.searcher import Searcher
+from regard.recipe.data import DataSettings
 from regard.run import CARD, MODEL, TOKENIZER, Run
 from regard.serve.evidence import find_evidence
 from regard.serve.predicted import predict_throughput
@@ -28,6 +30,8 @@ from regard.tasks.task import Prediction
 Options = Mapping[str, Any]
 NO_REPEAT = 4
 MAX_LENGTH_RATIO = 4.0
+CODE = re.compile(r"[a-z]{2}")
+"""What is taken for a language in the name of a file or of a column."""
 SAMPLES = 32
 """Stored answers that are read as canaries and to measure the throughput."""
 
@@ -93,9 +97,9 @@ def _describe_run(run: Run) -> dict[str, Any]:
         "task": recipe.task,
         "fingerprint": run.facts["files"][MODEL],
         "tokenizer": str(run.folder / TOKENIZER),
-        "max_length": recipe.text.max_length,
+        "max_length": getattr(run.task, "positions", recipe.text.max_length),
         "labels": list(recipe.data.labels or ()),
-        "languages": list(recipe.data.languages or ()),
+        "languages": find_languages(recipe.data),
         "writes": task.writes,
         "width": recipe.model.width,
         "parameters": sum(parameter.numel() for parameter in run.model.parameters()),
@@ -108,6 +112,17 @@ def _describe_run(run: Run) -> dict[str, Any]:
         "samples": [(one["asked"], one["answered"]) for one in stored[:SAMPLES]],
         "predicted": predict_throughput(run, [one["asked"] for one in stored[:SAMPLES]]),
     }
+
+
+def find_languages(data: DataSettings) -> list[str]:
+    """Return source and target language: set in the recipe, or suffixes of files, or columns."""
+    if data.languages:
+        return list(data.languages)
+    suffixes = tuple(Path(file).suffix.removeprefix(".") for file in data.train)
+    for pair in (suffixes, data.fields):
+        if len(set(pair)) == 2 == len(pair) and all(map(CODE.fullmatch, pair)):
+            return list(pair)
+    return []
 
 
 def predict(opened: Opened, texts: Sequence[str], options: Options) -> list[Any]:
@@ -129,6 +144,21 @@ def _as_json(answered: Prediction) -> dict[str, Any]:
         if name not in plain or value != plain[name]
     }
     return found | {"probability": math.exp(answered.log_probability)}
+
+
+def translate(opened: Opened, texts: Sequence[str], options: Options) -> list[Any]:
+    """Give the ``best`` translations of each text, best first."""
+    run = opened.answering
+    if run.recipe.task != "translation":
+        raise UsageError(
+            f"only a translator translates. The task of this run is {run.recipe.task}.",
+            "Serve a run of translation.",
+        )
+    if run.recipe.decoding.method == "sample":
+        return [[one["text"]] for one in predict(opened, texts, {})]
+    task: Any = run.task
+    found = task.hypotheses(run.model, texts, best=options.get("best", 1))
+    return [[answer.text for answer in ranked] for ranked in found]
 
 
 def embed(opened: Opened, texts: Sequence[str], _options: Options) -> list[Any]:
@@ -168,6 +198,7 @@ def search(opened: Opened, texts: Sequence[str], options: Options) -> list[Any]:
 Work = Callable[[Opened, Sequence[str], Options], list[Any]]
 WORK: dict[str, Work] = {
     "predict": predict,
+    "translate": translate,
     "embed": embed,
     "explain": explain,
     "evidence": evidence,

@@ -7,9 +7,12 @@ between a number and a lower-case word or the name of a month (``am 3. Mai``).
 """
 
 import re
+from collections.abc import Iterator
+
+LONGEST = 64  # characters before a period that are searched for an abbreviation
 
 _END = re.compile(
-    r"""(?P<mark>[.!?…]+)(?P<close>["'”’»)\]]*)(?P<space>\s+)(?=(?P<next>\S+))"""
+    r"""(?<![.!?…])(?P<mark>[.!?…]+)(?P<close>["'”’»)\]]*)(?P<space>\s+)(?=(?P<next>\S+))"""
     r"""|(?P<wide>[。！？]+[”』」]*)\s*|(?P<break>\n[ \t]*\n\s*)"""
 )
 _LAST_WORD = re.compile(r"[^\s(\[\"'„“«]+$")
@@ -128,15 +131,28 @@ _AFTER_NUMBERS = frozenset(
 
 def split_sentences(text: str) -> list[str]:
     """Split a text into sentences; only white space is lost."""
-    sentences, start = [], 0
+    return [" ".join(text[begin:end].split()) for begin, end in find_sentences(text)]
+
+
+def find_sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Find where sentences begin and end; white space between them belongs to none."""
+    start = 0
     for match in _END.finditer(text):
-        if match["mark"] and not _ends_here(text[start : match.start()], match):
+        before = text[max(start, match.start() - LONGEST) : match.start()]
+        if match["mark"] and not _ends_here(before, match):
             continue
         stop = match.start() if match["break"] else match.end("close" if match["mark"] else "wide")
-        sentences.append(text[start:stop])
+        yield from _strip(text, start, stop)
         start = match.end()
-    sentences.append(text[start:])
-    return [" ".join(sentence.split()) for sentence in sentences if sentence.strip()]
+    yield from _strip(text, start, len(text))
+
+
+def _strip(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Leave out white space at both ends; nothing is left of a blank part."""
+    part = text[begin:end]
+    if stripped := part.strip():
+        begin += len(part) - len(part.lstrip())
+        yield begin, begin + len(stripped)
 
 
 def _ends_here(before: str, match: re.Match[str]) -> bool:

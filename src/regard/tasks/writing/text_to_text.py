@@ -132,7 +132,6 @@ class TextToText(WritingCost, Task[Transformer]):
         rows = self.encode(list(examples))
         return [row for row in rows if all(len(field) <= most for field in row)]
 
-    @torch.inference_mode()
     def answer(
         self,
         model: Transformer,
@@ -142,12 +141,26 @@ class TextToText(WritingCost, Task[Transformer]):
         truncate: bool = False,
     ) -> list[Prediction]:
         """Answer texts; one that is too long raises an error unless ``truncate``."""
+        found = self.hypotheses(model, texts, quick=quick, truncate=truncate)
+        return [best[0] for best in found]
+
+    @torch.inference_mode()
+    def hypotheses(
+        self,
+        model: Transformer,
+        texts: Sequence[str],
+        *,
+        best: int = 1,
+        quick: bool = False,
+        truncate: bool = False,
+    ) -> list[list[Prediction]]:
+        """Return up to ``best`` answers to each text, best first; more than one by beam search."""
         model.eval()
         encoded = self.encode_sources(texts)
         fitted = [
             self.truncate_source(ids, self.positions - 1, truncate=truncate) for ids in encoded
         ]
-        answers = [Prediction("", 0.0, 0)] * len(texts)  # what a blank text is answered with
+        answers = [[Prediction("", 0.0, 0)]] * len(texts)  # what a blank text is answered with
         asked = [place for place, text in enumerate(texts) if text.strip()]
         by_length = sorted(asked, key=lambda place: len(fitted[place]))
         for begin in range(0, len(by_length), AT_ONCE):
@@ -155,45 +168,54 @@ class TextToText(WritingCost, Task[Transformer]):
             rows = [[*fitted[place], special.END] for place in places]
             limits = self._limits([len(row) for row in rows])
             limits = limits._replace(cancelled=self.cancelled_rows(places))
-            found = self._decode(model, rows, limits, quick=quick)
-            for place, answer in zip(places, found, strict=True):
+            found = self._decode(model, rows, limits, quick=quick, best=best)
+            for place, ranked in zip(places, found, strict=True):
                 lost = len(encoded[place]) - len(fitted[place])
-                text = self.tokenizer.decode(answer.ids)
-                answers[place] = Prediction(
-                    text, answer.log_probability, lost, ids=tuple(answer.ids)
-                )
+                answers[place] = [self._predict(answer, lost) for answer in ranked]
         return answers
+
+    def _predict(self, answer: Answer, truncated: int) -> Prediction:
+        text, ids = self.tokenizer.decode(answer.ids), tuple(answer.ids)
+        return Prediction(text, answer.log_probability, truncated, ids=ids)
 
     @torch.inference_mode()
     def decode_greedily(self, model: Transformer, rows: list[list[int]]) -> list[str]:
         """Decode greedily; each row of ids ends with the end token."""
         limits = self._limits([len(row) for row in rows])
         found = self._decode(model.eval(), rows, limits, quick=True)
-        return [self.tokenizer.decode(answer.ids) for answer in found]
+        return [self.tokenizer.decode(ranked[0].ids) for ranked in found]
 
     def _decode(
-        self, model: Transformer, rows: list[list[int]], limits: Limits, *, quick: bool
-    ) -> list[Answer]:
+        self,
+        model: Transformer,
+        rows: list[list[int]],
+        limits: Limits,
+        *,
+        quick: bool,
+        best: int = 1,
+    ) -> list[list[Answer]]:
+        """Return the answers to each row, best first."""
         settings = self.recipe.decoding
         source, lengths = pad(rows, filler=special.PAD).to(device_of(model))
         steps = model.steps(source, source_lengths=lengths)
         if quick or settings.method == "greedy":
-            return greedy_search(steps, len(rows), limits=limits)
+            return [[one] for one in greedy_search(steps, len(rows), limits=limits)]
         if settings.method == "sample":
             parameters = SamplingParameters(settings.temperature, settings.top_k, settings.top_p)
             generator = torch.Generator().manual_seed(self.recipe.seed_of_draws)
-            return sample(
+            drawn = sample(
                 steps, len(rows), limits=limits, parameters=parameters, generator=generator
             )
-        found = beam_search(
+            return [[one] for one in drawn]
+        return beam_search(
             steps,
             len(rows),
             limits=limits,
             width=settings.beam,
             length_penalty=settings.length_penalty,
+            best=min(best, settings.beam),
             coverage=settings.coverage,
         )
-        return [best[0] for best in found]
 
     def _limits(self, lengths: list[int]) -> Limits:
         """Return the length limits of answers to sources of these lengths, end tokens included."""
