@@ -1,12 +1,15 @@
 """``regard claims`` as people and programs call it."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from regard.claims import registry
 from regard.claims.claim import Claim, Figure, Measurement
+from regard.cli.claims import _sum_up
 from regard.cli.main import main
+from regard.cli.screen import console
 
 QUICK = ["padding-is-not-causality", "identical-weights-sum-to-one"]
 
@@ -61,6 +64,23 @@ def test_the_table_names_every_family_it_shows(capsys, monkeypatch):
     assert main(["claims"]) == 0
     told = capsys.readouterr().out
     assert "Masks" in told and "Structured self-attention" in told and "1 fails, 1 holds if" in told
+
+
+@pytest.mark.parametrize(
+    ("kinds", "summary"),
+    [
+        (["holds"] * 57 + ["fails"], "57 hold, 1 fails; "),
+        (["holds", "fails", "fails", "holds if", "holds if"], "1 holds, 2 fail, 2 hold if; "),
+    ],
+)
+def test_verdicts_are_counted_in_the_singular_or_the_plural(kinds, summary, capsys):
+    outcomes = [
+        SimpleNamespace(kind=kind, seconds=0.1, claim=SimpleNamespace(slow=False)) for kind in kinds
+    ]
+    _sum_up(console(), outcomes, [])
+    assert capsys.readouterr().out.startswith(summary)
+    _sum_up(console(), outcomes, outcomes[:1])
+    assert "1 more trains models: " in capsys.readouterr().out
 
 
 def test_slow_claims_wait_to_be_asked(capsys):

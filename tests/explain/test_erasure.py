@@ -38,7 +38,7 @@ def test_the_word_that_decides_is_faithful_and_suffices():
     )
     assert found.faithful and found.suffices
     sentence = found._replace(erased=("lovely",)).describe("pos")
-    assert 'The answer "pos" depends on "lovely", almost alone.' in sentence
+    assert 'The label "pos" depends on "lovely", almost alone.' in sentence
     assert "Without this word its probability goes from 90% to 10%" in sentence
     assert "without another word to 90% (95% of random draws)" in sentence
 
@@ -114,7 +114,7 @@ def test_it_is_described_in_words(without, alone, verdict):
         ("▁a", "b", "c"),
     )
     sentence = found.describe("good")
-    assert sentence.startswith('The answer "good" depends') and verdict in sentence
+    assert sentence.startswith('The label "good" depends') and verdict in sentence
     assert f"Without these 3 words its probability goes from 80% to {0.8 - without:.0%}" in sentence
     assert "without 3 other words to between 69% and 85% (95% of random draws)" in sentence
     assert f"With these 3 words alone it is {0.8 - alone:.0%}, with 3 other words" in sentence
@@ -148,7 +148,7 @@ def test_the_least_effect_is_at_most_five_points_and_always_printed(whole):
 def test_no_effect_of_any_word_is_said_to_be_none():
     found = erase(lambda kept: np.full(len(kept), 0.99), np.eye(7)[3], generator=CHANCE(0))
     sentence = found._replace(erased=("fine",)).describe("pos")
-    assert 'The answer "pos" does not depend measurably on "fine".' in sentence
+    assert 'The label "pos" does not depend measurably on "fine".' in sentence
     assert "from 99% to 99%" in sentence and not found.faithful
 
 

@@ -1,11 +1,14 @@
 """Explanations end to end: the default attribution, the sentence, and what a page says."""
 
 import html
+import json
 import re
 
 import numpy as np
 import pytest
 
+from regard.explain.documents import describe_mean
+from regard.explain.erasure import MeanErasure
 from regard.explain.explain import ExplainOptions, explain
 from regard.explain.explanation import Explanation
 from regard.explain.output_erasure import OutputFaithfulness
@@ -65,6 +68,40 @@ def test_the_end_of_a_translation_is_no_written_word(explained):
     assert tested == ["▁three", "▁two", "▁one"] and "of the 3 written words" in found.sentence
     page = found.html()
     assert "attributed to" in page and page.count("<td>") == 6 * 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "stack", "words"),
+    [
+        ("label", "self", "a word that is visible to it"),
+        ("hops", "pool", "Each row is a hop of the pooling"),
+        ("han", "words", "Each row is a sentence"),
+        ("translation", "cross", "Each row is a word that the model wrote"),
+    ],
+)
+def test_the_caption_is_that_of_the_stack_shown(explained, kind, stack, words):
+    page = explain(
+        explained(kind), TEXTS[kind], TARGETS.get(kind), ExplainOptions(head=stack)
+    ).html()
+    caption = re.search(r'<span id="regard-caption">(.*?)</span>', page)[1]
+    assert words in html.unescape(caption)
+    block = json.loads(re.search(r'id="regard-data">(.*?)</script>', page)[1])
+    assert block["stacks"][0]["caption"] == html.unescape(caption)
+    assert len({one["caption"] for one in block["stacks"]}) >= len(block["stacks"]) - 1
+
+
+def test_the_mean_over_documents_has_its_signs():
+    mean = MeanErasure(20, 0.031, -0.012, 0.043, 0.02, 0.06)
+    said = describe_mean(mean)
+    assert "Over 20 held-out documents" in said and "changes by -3.1 points" in said
+    assert "by +1.2 without" in said and "difference of -4.3 (95% interval -6.0 to -2.0)" in said
+    assert "Over 1 held-out document," in describe_mean(mean._replace(texts=1))
+
+
+def test_progress_is_reported_until_all_is_read(explained):
+    seen = []
+    explain(explained("label"), TEXT, progress=lambda done, total: seen.append((done, total)))
+    assert [done for done, _ in seen] == [32, 64, 83] and {total for _, total in seen} == {83}
 
 
 def test_a_score_is_explained_as_a_score(explained):

@@ -122,7 +122,7 @@ def test_the_document_is_drawn_with_its_faithfulness(home, capsys, said):
     call = ["explain", str(home / "run"), ASKED]
     assert main([*call, "--output", str(html), "--output", str(svg)]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert 'Faithfulness of the attention weights. The answer "neg" d' in shown
+    assert 'Faithfulness of the attention weights. The label "neg" d' in shown
     assert "Faithfulness" in html.read_text() and "Faithfulness" in svg.read_text()
     assert main([*call, "--json"]) == 0
     told = said()

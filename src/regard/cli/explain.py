@@ -63,12 +63,13 @@ def explain(  # noqa: PLR0913, PLR0917 - one for each option
     """Answer a text, attribute the answer to its words, and show the attention.
 
     Each word gets a score by one attribution, with a test of its faithfulness: what happens to the
-    answer when the words ranked highest are erased. Attention is shown for every head, cross-
-    attention for a translator, self-attention elsewhere; never a mean over heads unless asked for.
+    answer, or to each written word, when the words ranked highest are erased. Where an ensemble
+    answers, the ensemble is explained. Attention is shown for every head, cross-attention for a
+    translator, self-attention elsewhere; never a mean over heads unless asked for.
 
     Examples:
         regard explain runs/scenes "Der kleine Hund sieht die Katze."
-        regard explain runs/reviews "not bad at all" --attribution occlusion
+        regard explain runs/reviews "not bad at all" --attribution weights
         regard explain runs/mine "Ein Hund." --target "A dog." --output dog.html --output dog.svg
         regard explain runs/shakespeare "KING RICHARD:" --continue --head 2.3
 

@@ -18,7 +18,7 @@ from regard.explain.document_attention import DocumentAttention, record_document
 from regard.explain.document_attention import (
     has_text_attention as has_text_attention,  # also for the verb
 )
-from regard.explain.erasure import Faithfulness, MeanErasure, average_erasure
+from regard.explain.erasure import Faithfulness, MeanErasure, average_erasure, count_words
 from regard.layers.diversity import overlap
 from regard.run import Run
 
@@ -73,11 +73,12 @@ def average_faithfulness(run: Run, texts: Sequence[str], *, draws: int = 20) -> 
 
 def describe_mean(mean: MeanErasure) -> str:
     """Say in one sentence what erasing does on average."""
+    texts = count_words(mean.texts, "1 held-out document", "{} held-out documents")
     return (
-        f"Over {mean.texts} held-out documents, erasing the words of the highest attention weight "
-        f"lowers the answer's probability by {100 * mean.top:.1f} points, erasing as many others "
-        f"by {100 * mean.chance:.1f}: {100 * mean.advantage:.1f} more (95% interval "
-        f"{100 * mean.low:.1f} to {100 * mean.high:.1f})."
+        f"Over {texts}, the answer's probability changes by {-100 * mean.top:+.1f} points without "
+        f"the words of the highest attention weight, by {-100 * mean.chance:+.1f} without as many "
+        f"others: a difference of {-100 * mean.advantage:+.1f} (95% interval "
+        f"{-100 * mean.high:+.1f} to {-100 * mean.low:+.1f})."
     )
 
 

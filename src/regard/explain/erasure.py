@@ -93,7 +93,7 @@ class Faithfulness(NamedTuple):
             return "Faithfulness cannot be measured: too few words to erase."
         whole, less = self._write(without.whole), self._write(without.whole - without.top)
         score = self.score_range is not None
-        subject = f"The score of {whole}" if score else f"The answer {quote(answer)}"
+        subject = f"The score of {whole}" if score else f"The label {quote(answer)}"
         these = count_words(without.words, "this word", "these {} words")
         others = count_words(without.words, "another word", "{} other words")
         return (
