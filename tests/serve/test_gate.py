@@ -125,3 +125,13 @@ def test_a_file_without_good_keys_is_refused(tmp_path, content):
     file.write_text(content)
     with pytest.raises(Exception, match="16 characters"):
         Keys.read(file)
+
+
+def test_a_full_queue_refuses_before_the_body_is_read(site, engine, call, monkeypatch):
+    monkeypatch.setattr(engine.queues, "texts", engine.settings.queue_texts)
+    sent = request(site, call, [], headers=[(b"content-length", b"100")])
+    headers = dict(sent[0]["headers"])
+    assert sent[0]["status"] == 429 and headers[b"retry-after"] == b"1"
+    assert b"connection" not in headers
+    assert site.get("/healthz").status_code == 200
+    assert site.lines()[0]["outcome"] == "4xx"

@@ -132,9 +132,8 @@ class Engine:
         if not texts:
             return []
         sizes = await admit(served, texts, self.settings)
-        if not urgent and not self.queues.has_room(sizes, self._estimate_wait()):
-            message = f"the queue is full: {self.queues.texts} texts wait. Send it again later."
-            raise Refusal(429, "overloaded", message, retry_after=self._estimate_wait())
+        if not urgent:
+            self.check_room(sizes)
         items = self._enqueue(served, kind, texts, sizes, options or {}, urgent=urgent)
         try:
             await asyncio.wait(
@@ -149,6 +148,13 @@ class Engine:
         if late:
             raise self._describe_late(late)
         return [_value(item.outcome.result(), place) for place, item in enumerate(items)]
+
+    def check_room(self, sizes: Sequence[int] = (1,)) -> None:
+        """Refuse texts of these sizes if the queue is full; by default the smallest request."""
+        wait = self._estimate_wait()
+        if not self.queues.has_room(sizes, wait):
+            message = f"the queue is full: {self.queues.texts} texts wait. Send it again later."
+            raise Refusal(429, "overloaded", message, retry_after=wait)
 
     def _estimate_wait(self) -> float:
         """Estimate the seconds until what waits is computed."""

@@ -29,6 +29,7 @@ Send = Callable[[Any], Any]
 FindDialect = Callable[[str], Dialect]
 """From a path to the dialect that shapes its refusals."""
 WITHOUT_KEY = {"/healthz", "/readyz", "/health"}
+KEPT_BODY = 1 << 16  # bytes of a body that is skipped, so that the connection can be used again
 DISCARDED = 8  # times the limit that is read and thrown away, so that a client hears its 413
 
 
@@ -96,21 +97,24 @@ class Gate:
         path = scope["path"]
         if self.keys and path not in WITHOUT_KEY and not self.find_dialect(path).checks_keys:
             self.keys.check(scope["headers"])
+        if scope["method"] == "POST":
+            self.engine.check_room()  # before anything is read: under overload this is most of it
         body = await self._read(scope, receive)
         await _run_until_disconnect(self.app, scope, body, receive, answer)
 
     async def _refuse(self, scope: Scope, refusal: Refusal, answer: "_Answer") -> None:
         """Refuse a request that no route has seen."""
-        dialect = self.find_dialect(scope["path"])
-        await answer.give(dialect.status(refusal), dialect.refuse(refusal), refusal.headers)
+        dialect, headers = self.find_dialect(scope["path"]), refusal.headers
+        if refusal.kind != "overloaded" or _declared_size(scope) > KEPT_BODY:
+            headers = {**headers, "connection": "close"}  # the body was not read
+        await answer.give(dialect.status(refusal), dialect.refuse(refusal), headers)
         answer.reason = refusal.kind
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes:
         """Read the body, up to the limits."""
         most, body, size = self.settings.body, bytearray(), 0
         too_large = Refusal(413, "too_large", f"a body has at most {most:,} bytes. Send less.")
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
-        if declared.isdigit() and int(declared) > DISCARDED * most:
+        if _declared_size(scope) > DISCARDED * most:
             raise too_large
         try:
             async with asyncio.timeout(self.settings.read_timeout):
@@ -183,19 +187,24 @@ class _Answer:
         await self._send(message)
 
     async def give(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-        """Send an answer that no route has given, if none has begun; the connection is closed."""
+        """Send an answer that no route has given, if none has begun."""
         if self.status:
             return
         sent = {
             "content-type": "application/json",
             "content-length": str(len(body)),
-            "connection": "close",
             **headers,
         }
         start = {"type": "http.response.start", "status": status}
         encoded = [(name.encode(), value.encode()) for name, value in sent.items()]
         await self({**start, "headers": encoded})
         await self({"type": "http.response.body", "body": body})
+
+
+def _declared_size(scope: Scope) -> int:
+    """Return the Content-Length; 0 if there is none."""
+    declared = dict(scope["headers"]).get(b"content-length", b"0")
+    return int(declared) if declared.isdigit() else 0
 
 
 async def _run_until_disconnect(

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 SECONDS = 0.4
 MARGIN = 1.1
-BATCH = 16  # texts
 
 
 async def choose_workers(engine: "Engine") -> None:
@@ -29,8 +28,9 @@ async def choose_workers(engine: "Engine") -> None:
     measured = [served for served in engine.served.values() if measured_texts(served)]
     if not measured:
         return
-    texts = measured_texts(measured[0])
-    batch = Batch(measured[0].name, "predict", {"truncate": True}, texts, list(range(-BATCH, 0)))
+    texts = list(islice(cycle(measured_texts(measured[0])), engine.settings.batch_texts))
+    numbers = list(range(-len(texts), 0))
+    batch = Batch(measured[0].name, "predict", {"truncate": True}, texts, numbers)
     best, chosen = 0.0, (1, cores())
     for workers in _candidates(cores()):
         threads = max(1, cores() // workers)
@@ -64,5 +64,4 @@ def _candidates(most: int) -> list[int]:
 
 def measured_texts(served: Served) -> list[str]:
     """Return texts like those the run is for."""
-    asked = [text for text, _ in served.facts.get("samples", ()) if text.strip()]
-    return list(islice(cycle(asked), BATCH)) if asked else []
+    return [text for text, _ in served.facts.get("samples", ()) if text.strip()]

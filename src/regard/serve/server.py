@@ -22,7 +22,7 @@ from regard.serve.engine import Engine
 
 HEADER_SECONDS = 5.0
 HEADER_BYTES = 1 << 16
-CONNECTIONS = 900
+CONNECTIONS = 4096
 LINGER = 0.5  # seconds in which a connection may still bring the request it was opened for
 BACKLOG = 2048
 

@@ -6,6 +6,7 @@
 The front holds the other end of a pipe. When the front is gone, the worker ends.
 """
 
+import os
 import signal
 import time
 import traceback
@@ -20,6 +21,8 @@ import torch
 from regard.errors import RegardError, UsageError
 from regard.serve.protocol import Batch, Cancel, Done, Outcome, Ready, Threads
 from regard.serve.work import ALONE, WORK, Opened, describe, open_served
+
+NICENESS = 5  # so that the front can refuse at once while every core computes
 
 
 class _Gone(Exception):
@@ -68,6 +71,7 @@ def run_worker(
     """Open what is served, say so, and compute batches until the front is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the front decides when to stop
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.nice(NICENESS)
     torch.set_num_threads(1)
     try:
         opened = {name: open_served(folder, decoding) for name, folder in folders.items()}
