@@ -112,7 +112,8 @@ def memory(pid):
         one = left.pop()
         try:
             rollup = Path(f"/proc/{one}/smaps_rollup").read_text()
-            left += map(int, Path(f"/proc/{one}/task/{one}/children").read_text().split())
+            for task in Path(f"/proc/{one}/task").iterdir():
+                left += map(int, (task / "children").read_text().split())
         except OSError:
             continue
         total += int(rollup.partition("Pss:")[2].split()[0])

@@ -65,14 +65,16 @@ def test_a_slow_body_is_cut_off(engine, call):
     assert sent[0]["status"] == 408
 
 
-def test_a_client_that_leaves_takes_its_work_along(site, engine, call):
+def test_a_client_that_leaves_takes_its_work_along(site, engine, call, monkeypatch):
+    waiting = []
+    monkeypatch.setattr(engine, "_dispatch", lambda: waiting.append(engine.queues.texts))
     texts = ",".join('"a b c"' for _ in range(60)).encode()
     body = b'{"run":"language-modelling","texts":[' + texts + b"]}"
     headers = [(b"content-type", b"application/json")]
     gone = {"type": "http.disconnect"}
-    sent = request(site, call, [chunk(body, more=False), 0.02, gone], headers=headers)
+    sent = request(site, call, [chunk(body, more=False), 0.2, gone], headers=headers)
     assert sent == []
-    assert engine.queues.texts == 0
+    assert waiting == [60] and engine.queues.texts == 0
     assert site.lines()[-1]["outcome"] == "disconnected"
 
 

@@ -23,7 +23,7 @@ from regard.serve.engine import Engine
 HEADER_SECONDS = 5.0
 HEADER_BYTES = 1 << 16
 CONNECTIONS = 4096
-LINGER = 0.5  # seconds in which a connection may still bring the request it was opened for
+LINGER = 1.0  # seconds in which a connection may still bring the request it was opened for
 BACKLOG = 2048
 
 
@@ -110,6 +110,18 @@ class Server(uvicorn.Server):
             for name in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(name)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take the connections that wait to be accepted, then stop accepting, all at once."""
+        waiting = [connection for one in sockets or () for connection in _accept_all(one)]
+        for server in self.servers:
+            server.close()
+        for connection in waiting:
+            await asyncio.get_running_loop().connect_accepted_socket(self._protocol, connection)
+        await super().shutdown(sockets)
+
+    def _protocol(self) -> Protocol:
+        return Protocol(self.config, self.server_state, self.lifespan.state)
+
     def _stop(self) -> None:
         if self.engine.draining:
             self.should_exit = self.force_exit = True
@@ -119,6 +131,15 @@ class Server(uvicorn.Server):
 
     def _stop_accepting(self) -> None:
         self.should_exit = True
+
+
+def _accept_all(listening: socket.socket) -> Iterator[socket.socket]:
+    """Accept what waits; closing the socket would reset it."""
+    while True:
+        try:
+            yield listening.accept()[0]
+        except OSError:  # nothing is left
+            return
 
 
 def bind(host: str, port: int) -> socket.socket:
