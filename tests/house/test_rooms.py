@@ -49,7 +49,7 @@ MAY_IMPORT = {
     "interop": {"run", "recipe", "models", "text", "tasks", "report.imported_card"},
     "serve": {
         *("inference", "explain", "run", "tasks", "recipe", "account", "draw"),
-        *("text.tokenizer", "text.sentences"),
+        *("text.tokenizer", "text.special", "text.stream", "text.sentences"),
     },
     "studio": {"serve", "explain", "account", "run", "recipe"},
 }

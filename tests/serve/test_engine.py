@@ -287,7 +287,7 @@ def test_a_worker_that_dies_is_replaced_and_its_texts_are_answered(call):
 def test_a_text_that_kills_two_workers_is_given_up(engine, call, monkeypatch):
     batches = []
 
-    def die(worker, batch):
+    def die(worker, batch, _take_part):
         batches.append(len(batch.texts))
         dead = asyncio.get_running_loop().create_future()
         dead.set_exception(ConnectionError())

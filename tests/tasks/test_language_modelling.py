@@ -12,6 +12,7 @@ from regard.errors import DataError, RecipeError, UsageError
 from regard.recipe.load import make
 from regard.tasks.examples import examples
 from regard.tasks.kinds import make_task, make_tokenizer
+from regard.tasks.language.ranking import rank_targets
 from regard.text import special
 
 TEXT = "the cat sat on the mat.\n\nthe dog sat on the log; and so on, and so on.\n" * 7
@@ -135,7 +136,9 @@ def test_tokens_never_seen_share_what_is_left_for_them(ready):
     rows = np.stack([np.append(ids, n) for n in every]).astype(np.uint32)
     p = [math.exp(task.log_p(model, row, context=13, stride=1)[-1]) for row in rows[::37]]
     states = model(torch.tensor([[special.END, *ids.tolist()]]))[0, -1].expand(len(every), -1)
-    found = task._head_log_p(model.head, states, torch.tensor(every)).exp()
+    found = rank_targets(
+        model.head, states, torch.tensor(every), vocabulary=task.tokenizer.size
+    ).log_p.exp()
     assert found[::37].tolist() == pytest.approx(p)
     assert found.sum().item() == pytest.approx(1.0)
     unseen = [every.index(task.tokenizer.encode(letter)[0]) for letter in "ZQ"]

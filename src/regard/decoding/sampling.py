@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.decoding.search import generate
+from regard.decoding.search import Observe, generate
 from regard.decoding.steps import Answer, Limits, Steps, check_limits
 
 
@@ -35,6 +35,7 @@ def sample(
     limits: Limits,
     parameters: SamplingParameters,
     generator: torch.Generator | Sequence[torch.Generator],
+    observe: Observe | None = None,
 ) -> list[Answer]:
     """Draw one sequence per row, from one generator or from one per row."""
     _check(parameters)
@@ -45,7 +46,7 @@ def sample(
         # On the CPU: not every device has float64.
         return draw(log_p.cpu(), draws[active, step], parameters=parameters).to(log_p.device)
 
-    return generate(steps, rows, limits=limits, choose=choose)
+    return generate(steps, rows, limits=limits, choose=choose, observe=observe)
 
 
 def draw(

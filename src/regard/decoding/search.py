@@ -24,10 +24,16 @@ from regard.decoding.steps import (
 Choose = Callable[[Tensor, Tensor, int], Tensor]
 """(log p "row vocabulary", the rows' original indices " row", step) -> tokens " row"."""
 
+Observe = Callable[[Tensor, Tensor, Tensor], None]
+"""(log p "row vocabulary", the rows' original indices " row", the chosen tokens " row"): called
+once per step, before ``limits.cancelled`` is asked. It must not change them."""
 
-def greedy_search(steps: Steps, rows: int, *, limits: Limits) -> list[Answer]:
+
+def greedy_search(
+    steps: Steps, rows: int, *, limits: Limits, observe: Observe | None = None
+) -> list[Answer]:
     """yₜ = argmax log p(· | y₁ … yₜ₋₁): the likeliest token each time."""
-    return generate(steps, rows, limits=limits, choose=_take_likeliest)
+    return generate(steps, rows, limits=limits, choose=_take_likeliest, observe=observe)
 
 
 def _take_likeliest(
@@ -37,7 +43,14 @@ def _take_likeliest(
 
 
 @torch.no_grad()
-def generate(steps: Steps, rows: int, *, limits: Limits, choose: Choose) -> list[Answer]:
+def generate(
+    steps: Steps,
+    rows: int,
+    *,
+    limits: Limits,
+    choose: Choose,
+    observe: Observe | None = None,
+) -> list[Answer]:
     """Let ``choose`` pick each token until every row has ended or reached its limit."""
     check_limits(limits, rows)
     answers: list[Answer | None] = [None] * rows
@@ -50,6 +63,8 @@ def generate(steps: Steps, rows: int, *, limits: Limits, choose: Choose) -> list
         log_p = log_probabilities(steps.advance(newest), limits.never)
         apply_rules(log_p, produced, active, limits=limits)
         newest = choose(log_p, active, step)
+        if observe is not None:
+            observe(log_p, active, newest)
         totals = totals + log_p.gather(1, newest[:, None])[:, 0]
         produced = torch.cat([produced, newest.cpu()[:, None]], dim=1)
 

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 
+from regard.serve.protocol import Text
 from regard.serve.refusal import Refusal
 from regard.serve.served import Served
 from regard.serve.settings import USAGE, EngineSettings
@@ -11,7 +12,7 @@ from regard.serve.settings import USAGE, EngineSettings
 COUNTED_AT_ONCE = 1 << 14  # characters that are counted in the event loop itself
 
 
-async def admit(served: Served, texts: Sequence[str], most: EngineSettings) -> list[int]:
+async def admit(served: Served, texts: Sequence[Text], most: EngineSettings) -> list[int]:
     """Count the tokens of the texts of a request; refuse what is too much or no text."""
     begin = time.perf_counter()
     if len(texts) > most.request_texts:
@@ -19,13 +20,11 @@ async def admit(served: Served, texts: Sequence[str], most: EngineSettings) -> l
             f"a request has at most {most.request_texts} texts. Got {len(texts)}; send several."
         )
         raise Refusal(413, "too_large", message, param="texts")
+    characters = 0
     for place, text in enumerate(texts):
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            message = "a text must be valid Unicode. Got a lone surrogate; send the pair."
-            raise Refusal(422, "invalid", message, param=f"texts[{place}]") from None
-    characters = sum(map(len, texts))
+        if isinstance(text, str):
+            _check_unicode(text, place)
+            characters += len(text)
     if characters <= COUNTED_AT_ONCE:
         sizes = served.count(texts)
     else:
@@ -41,3 +40,11 @@ async def admit(served: Served, texts: Sequence[str], most: EngineSettings) -> l
         usage.tokens += sum(sizes)
         usage.tokenization += time.perf_counter() - begin
     return sizes
+
+
+def _check_unicode(text: str, place: int) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        message = "a text must be valid Unicode. Got a lone surrogate; send the pair."
+        raise Refusal(422, "invalid", message, param=f"texts[{place}]") from None

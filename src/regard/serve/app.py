@@ -6,7 +6,6 @@ A new dialect is a file in ``routes`` with a :class:`~regard.serve.dialect.Diale
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -17,10 +16,15 @@ from regard.serve.dialect import Dialect
 from regard.serve.engine import Engine
 from regard.serve.gate import Gate, GateSettings
 from regard.serve.keys import Keys
-from regard.serve.refusal import Refusal
-from regard.serve.routes import libretranslate, operations, own
+from regard.serve.refusal import Refusal, describe_invalid
+from regard.serve.routes import libretranslate, openai, operations, own
 
-DIALECTS: tuple[Dialect, ...] = (own.DIALECT, libretranslate.DIALECT, operations.DIALECT)
+DIALECTS: tuple[Dialect, ...] = (
+    own.DIALECT,
+    openai.DIALECT,
+    libretranslate.DIALECT,
+    operations.DIALECT,
+)
 """The first one also answers for paths that nobody owns."""
 
 
@@ -66,14 +70,7 @@ def _refusal(error: Exception) -> Refusal:
     if isinstance(error, Refusal):
         return error
     if isinstance(error, RequestValidationError):
-        return _describe_invalid(error.errors())
+        return describe_invalid(error.errors())
     assert isinstance(error, HTTPException)
     kind = {404: "not_found", 405: "method"}.get(error.status_code, "invalid")
     return Refusal(error.status_code, kind, f"{error.detail}.")
-
-
-def _describe_invalid(errors: Any) -> Refusal:  # noqa: ANN401 - pydantic's list
-    """Name the first field that is wrong; what was sent is not repeated."""
-    first = errors[0]
-    place = ".".join(str(part) for part in first["loc"][1:])
-    return Refusal(422, "invalid", f"{place or 'body'}: {first['msg']}.", param=place or None)

@@ -12,7 +12,8 @@ queue, and the batch between decoding steps. All of this happens in one event lo
 
 import asyncio
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from regard.serve.canary import Canaries
 from regard.serve.measure import choose_workers
 from regard.serve.metrics import Metrics
 from regard.serve.pool import Worker
-from regard.serve.protocol import Batch, Done, Outcome
+from regard.serve.protocol import Batch, Done, Outcome, Text
 from regard.serve.queues import URGENT, Item, Queues
 from regard.serve.refusal import Refusal
 from regard.serve.served import Served, find_served, name_folders, open_served
@@ -30,6 +31,9 @@ from regard.serve.settings import USAGE, EngineSettings
 
 STUCK = 10.0  # seconds that a worker may go on with what nobody waits for
 RESPAWN = 0.5  # seconds before a worker that died is replaced
+
+TakePart = Callable[[int, Any], None]
+"""Gets the place of a text and a part of its answer."""
 
 
 class Engine:
@@ -116,16 +120,18 @@ class Engine:
         self,
         name: str,
         kind: str,
-        texts: Sequence[str],
+        texts: Sequence[Text],
         options: Mapping[str, Any] | None = None,
         *,
         deadline: float | None = None,
         urgent: bool = False,
+        take_part: TakePart | None = None,
     ) -> list[Any]:
         """Answer texts, in order; raise a Refusal if one of them is refused.
 
         ``kind`` is a row of :data:`regard.serve.work.WORK`, ``options`` are its own (hashable
-        values); ``deadline`` is in seconds from now; ``urgent`` texts go first. If the caller is
+        values); ``deadline`` is in seconds from now; ``urgent`` texts go first; ``take_part``
+        gets the place of a text and a part of its answer, while it grows. If the caller is
         cancelled, the work is dropped.
         """
         served = self.find(name)
@@ -135,6 +141,9 @@ class Engine:
         if not urgent:
             self.check_room(sizes)
         items = self._enqueue(served, kind, texts, sizes, options or {}, urgent=urgent)
+        if take_part is not None:
+            for place, item in enumerate(items):
+                item.take_part = partial(take_part, place)
         try:
             await asyncio.wait(
                 [item.outcome for item in items], timeout=deadline or self.settings.deadline
@@ -164,7 +173,7 @@ class Engine:
         self,
         served: Served,
         kind: str,
-        texts: Sequence[str],
+        texts: Sequence[Text],
         sizes: Sequence[int],
         options: Mapping[str, Any],
         *,
@@ -205,7 +214,11 @@ class Engine:
         self.metrics.batch_texts.observe(len(items))
         self.metrics.batch_tokens.observe(sum(item.tokens for item in items))
         texts, numbers = [item.text for item in items], [item.number for item in items]
-        return worker.compute(Batch(name, kind, items[0].options, texts, numbers))
+        takers = {item.number: item.take_part for item in items if item.take_part}
+        return worker.compute(
+            Batch(name, kind, items[0].options, texts, numbers),
+            lambda part: takers[part.number](part.value),
+        )
 
     async def _finish(self, items: list[Item], computing: asyncio.Future[Done]) -> None:
         """Wait for a batch, and hand out the answers."""

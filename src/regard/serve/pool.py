@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import RunError, UsageError
-from regard.serve.protocol import Batch, Cancel, Done, Ready, Threads
+from regard.serve.protocol import Batch, Cancel, Done, Part, Ready, Threads
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["regard.serve.worker"])
@@ -38,6 +38,7 @@ class Worker:
         self.folders, self.decoding, self.when_gone = folders, decoding, when_gone
         self.ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
         self.done: asyncio.Future[Done] | None = None
+        self._take_part: Callable[[Part], None] = lambda _part: None
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
 
@@ -72,9 +73,15 @@ class Worker:
         self._process.start()
         theirs.close()
 
-    def compute(self, batch: Batch) -> asyncio.Future[Done]:
-        """Begin to compute a batch; the future has a ConnectionError if the process dies of it."""
+    def compute(
+        self, batch: Batch, take_part: Callable[[Part], None] = lambda _part: None
+    ) -> asyncio.Future[Done]:
+        """Begin to compute a batch; the future has a ConnectionError if the process dies of it.
+
+        ``take_part`` gets the parts of answers that come before the batch is done.
+        """
         assert self.idle
+        self._take_part = take_part
         done = self.done = asyncio.get_running_loop().create_future()
         self._send(batch)
         return done
@@ -114,6 +121,9 @@ class Worker:
             return
         if isinstance(message, Ready):
             self.ready.set_result(message)
+            return
+        if isinstance(message, Part):
+            self._take_part(message)
             return
         done, self.done = self.done, None
         if done is not None and not done.done():

@@ -13,6 +13,24 @@ class Ready(NamedTuple):
     """Problem and remedy."""
 
 
+class Prompt(NamedTuple):
+    """Ids to continue, and what is asked of this continuation alone."""
+
+    ids: tuple[int, ...]
+    max_tokens: int
+    """The end token counts."""
+    seed: int
+    stop: tuple[str, ...] = ()
+    echo: bool = False
+    """Whether the text begins with the prompt."""
+    stream: bool = False
+    """Whether parts of the text are sent while it grows."""
+
+
+Text = str | Prompt
+"""What a request consists of."""
+
+
 class Batch(NamedTuple):
     """Texts to compute side by side."""
 
@@ -21,7 +39,8 @@ class Batch(NamedTuple):
     kind: str
     """A row of :data:`regard.serve.work.WORK`."""
     options: Mapping[str, Any]
-    texts: list[str]
+    texts: list[Any]
+    """Each a :data:`Text`."""
     numbers: list[int]
     """What each text is called in a cancellation."""
 
@@ -50,6 +69,13 @@ class Outcome(NamedTuple):
     kind: Literal["answered", "refused", "cancelled", "failed"]
     value: Any = None
     """The answer, or the sentence why it is refused, or where it failed."""
+
+
+class Part(NamedTuple):
+    """The answer to a text has grown."""
+
+    number: int
+    value: Any
 
 
 class Done(NamedTuple):

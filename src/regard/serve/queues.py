@@ -9,13 +9,13 @@ one to be written.
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from regard.serve.pool import Worker
-from regard.serve.protocol import Outcome
+from regard.serve.protocol import Outcome, Text
 from regard.serve.settings import EngineSettings
 
 SCANNED = 512  # waiting texts among which a batch is chosen
@@ -31,7 +31,7 @@ class Item:
     """One text that is waited for."""
 
     number: int
-    text: str
+    text: Text
     tokens: int
     key: Key
     options: Mapping[str, Any]
@@ -46,6 +46,8 @@ class Item:
     """Seconds in the queue."""
     computed: float = 0.0
     """Seconds of its batch."""
+    take_part: Callable[[Any], None] | None = None
+    """Gets parts of the answer while it grows."""
     tried: bool = False
     """Whether a worker died with it once; it is then computed alone."""
 

@@ -6,6 +6,7 @@
 """
 
 from http import HTTPStatus
+from typing import Any
 
 
 class Refusal(Exception):
@@ -42,3 +43,10 @@ class Refusal(Exception):
         if self.status == HTTPStatus.UNAUTHORIZED:
             headers["www-authenticate"] = "Bearer"
         return headers
+
+
+def describe_invalid(errors: Any) -> Refusal:  # noqa: ANN401 - pydantic's list
+    """Name the first field that is wrong; what was sent is not repeated."""
+    first = errors[0]
+    place = ".".join(str(part) for part in first["loc"][1:])
+    return Refusal(422, "invalid", f"{place or 'body'}: {first['msg']}.", param=place or None)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import UsageError
+from regard.serve.protocol import Text
 from regard.serve.refusal import Refusal
 from regard.text.tokenizer import Tokenizer
 
@@ -23,11 +24,15 @@ class Served:
     facts: Mapping[str, Any]
     tokenizer: Tokenizer | None
 
-    def count(self, texts: Sequence[str]) -> list[int]:
+    def count(self, texts: Sequence[Text]) -> list[int]:
         """Count the tokens of each text."""
+        sizes = iter(self._count([text for text in texts if isinstance(text, str)]))
+        return [next(sizes) if isinstance(one, str) else max(1, len(one.ids)) for one in texts]
+
+    def _count(self, texts: list[str]) -> list[int]:
         if self.tokenizer is None:
             return [1 + text.count(" ") for text in texts]
-        return [max(1, len(ids)) for ids in self.tokenizer.encode_batch(list(texts))]
+        return [max(1, len(ids)) for ids in self.tokenizer.encode_batch(texts)]
 
 
 def open_served(name: str, folder: Path, facts: Mapping[str, Any]) -> Served:

@@ -22,8 +22,10 @@ from regard.inference.search.folder import RUN as INDEXED_RUN
 from regard.inference.search.searcher import Searcher
 from regard.recipe.data import DataSettings
 from regard.run import CARD, MODEL, TOKENIZER, Run
+from regard.serve import completions
 from regard.serve.evidence import find_evidence
 from regard.serve.predicted import predict_throughput
+from regard.serve.protocol import Prompt
 from regard.tasks.kinds import KINDS
 from regard.tasks.task import Prediction
 
@@ -41,6 +43,8 @@ class Opened(NamedTuple):
 
     run: Run | None
     searcher: Searcher | None = None
+    report: Callable[[int, Any], None] = lambda _place, _part: None
+    """Takes parts of answers that grow: the place of the text, and the part."""
 
     @property
     def answering(self) -> Run:
@@ -195,7 +199,12 @@ def search(opened: Opened, texts: Sequence[str], options: Options) -> list[Any]:
     return [[hit._asdict() for hit in hits] for hits in found]
 
 
-Work = Callable[[Opened, Sequence[str], Options], list[Any]]
+def complete(opened: Opened, prompts: Sequence[Prompt], options: Options) -> list[Any]:
+    """Continue prompts with the model of a language-modelling run."""
+    return completions.complete(opened.answering, prompts, options, opened.report)
+
+
+Work = Callable[[Opened, Sequence[Any], Options], list[Any]]
 WORK: dict[str, Work] = {
     "predict": predict,
     "translate": translate,
@@ -203,6 +212,7 @@ WORK: dict[str, Work] = {
     "explain": explain,
     "evidence": evidence,
     "search": search,
+    "complete": complete,
 }
 ALONE = {"explain", "evidence", "search"}
 """Kinds that gain nothing from batches: one text at a time, so that none waits for another."""

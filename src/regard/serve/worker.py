@@ -12,6 +12,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 import torch
 
 from regard.errors import RegardError, UsageError
-from regard.serve.protocol import Batch, Cancel, Done, Outcome, Ready, Threads
+from regard.serve.protocol import Batch, Cancel, Done, Outcome, Part, Ready, Threads
 from regard.serve.work import ALONE, WORK, Opened, describe, open_served
 
 NICENESS = 5  # so that the front can refuse at once while every core computes
@@ -93,40 +94,60 @@ def _serve(inbox: Inbox, opened: Mapping[str, Opened]) -> None:
             torch.set_num_threads(message.number)
             continue
         begin = time.perf_counter()
-        outcomes = compute(message, opened[message.name], inbox.find_cancelled)
+        outcomes = compute(
+            message, opened[message.name], inbox.find_cancelled, inbox.connection.send
+        )
         inbox.cancelled -= set(message.numbers)
         inbox.connection.send(Done(outcomes, time.perf_counter() - begin))
 
 
-def compute(batch: Batch, opened: Opened, find_cancelled: Callable[[], set[int]]) -> list[Outcome]:
+def compute(
+    batch: Batch,
+    opened: Opened,
+    find_cancelled: Callable[[], set[int]],
+    send: Callable[[Part], None] = lambda _part: None,
+) -> list[Outcome]:
     """Compute a batch; a text that is refused does not spoil the others."""
     if len(batch.texts) > 1 and batch.kind in ALONE:
-        return [
-            outcome for one in batch.split(1) for outcome in compute(one, opened, find_cancelled)
-        ]
+        return _compute_in_parts(batch, 1, opened, find_cancelled, send)
 
     def cancelled() -> Sequence[int]:
         gone = find_cancelled()
         return [place for place, number in enumerate(batch.numbers) if number in gone]
 
+    def report(place: int, value: Any) -> None:  # noqa: ANN401 - as the kind of work has it
+        send(Part(batch.numbers[place], value))
+
     if len(cancelled()) == len(batch.numbers):
         return [Outcome("cancelled")] * len(batch.numbers)
     try:
-        if opened.run is not None:
-            opened.run.task.cancelled = cancelled
-        values = WORK[batch.kind](opened, batch.texts, batch.options)
+        _let_leave(opened, cancelled)
+        values = WORK[batch.kind](opened._replace(report=report), batch.texts, batch.options)
     except (_Gone, BrokenPipeError):
         raise
     except Exception as error:
         if len(batch.texts) == 1:
             return [_describe_error(error)]
-        middle = len(batch.texts) // 2  # halves: few texts are refused, the others stay together
-        return [
-            outcome
-            for one in batch.split(middle)
-            for outcome in compute(one, opened, find_cancelled)
-        ]
+        # Halves: few texts are refused, the others stay together.
+        return _compute_in_parts(batch, len(batch.texts) // 2, opened, find_cancelled, send)
     return [Outcome("answered", value) for value in values]
+
+
+def _compute_in_parts(
+    batch: Batch,
+    size: int,
+    opened: Opened,
+    find_cancelled: Callable[[], set[int]],
+    send: Callable[[Part], None],
+) -> list[Outcome]:
+    parts = (compute(part, opened, find_cancelled, send) for part in batch.split(size))
+    return list(chain.from_iterable(parts))
+
+
+def _let_leave(opened: Opened, cancelled: Callable[[], Sequence[int]]) -> None:
+    """Let the searches of a run ask which texts are cancelled."""
+    if opened.run is not None:
+        opened.run.task.cancelled = cancelled
 
 
 def _describe_error(error: Exception) -> Outcome:

@@ -23,6 +23,7 @@ from regard.files import write_whole
 from regard.text import bert
 from regard.text.layout import CONTINUING, Kind, build_tokenizer_json, token_bytes
 from regard.text.special import SPECIAL
+from regard.text.stream import TextStream
 from regard.text.tokenizer_file import read_parts
 
 _WORD = re.compile(r"\s*(?:\w+(?:[-'’]\w+)*|[^\w\s]+)(?:\s+$)?|\s+")
@@ -142,6 +143,10 @@ class Tokenizer:
         """Decode ids; special ones are skipped."""
         text = b"".join(map(self._bytes.__getitem__, ids)).decode("utf-8", errors="replace")
         return text if self.kind == "characters" else text.removeprefix(" ")
+
+    def stream(self) -> TextStream:
+        """Start to decode ids one at a time."""
+        return TextStream(self._bytes, strip=self.kind != "characters")
 
     def decode_batch(self, rows: Iterable[Iterable[int]]) -> list[str]:
         """Decode many rows of ids."""

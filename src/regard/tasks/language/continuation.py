@@ -61,7 +61,7 @@ class Continuation:
         model.eval()
         prompts = self.tokenizer.encode_batch(list(texts))
         answers = [Prediction("", 0.0, 0)] * len(texts)
-        for places in _alike(prompts):
+        for places in group_by_length(prompts):
             limits = self._limits(len(places), quick_tokens)
             limits = limits._replace(cancelled=cancelled_rows(places))
             rows = [prompts[place] for place in places]
@@ -122,7 +122,7 @@ class Continuation:
         return torch.Generator().manual_seed(int(seed))
 
 
-def _alike(prompts: list[list[int]]) -> Iterator[list[int]]:
+def group_by_length(prompts: Sequence[Sequence[int]]) -> Iterator[list[int]]:
     """Yield the indices of prompts of one length, a bounded number at a time."""
     by_length = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
     for _, group in groupby(by_length, key=lambda place: len(prompts[place])):

@@ -26,22 +26,20 @@ from regard.errors import DataError, UsageError
 from regard.ledger.load import Load
 from regard.models.build.writing import language_model
 from regard.models.gpt import LanguageModel, document_mask
-from regard.models.heads import TokenHead
 from regard.recipe.model import AttentionSettings
 from regard.recipe.recipe import Recipe
 from regard.tasks.language.continuation import Continuation
 from regard.tasks.language.cost import LanguageModelCost
 from regard.tasks.language.ngrams import NgramModel, learn_ngrams
 from regard.tasks.language.question import continued_batch, ending_question
+from regard.tasks.language.ranking import Ranked, rank_targets
 from regard.tasks.losses import Loss, head_loss
 from regard.tasks.question import AnsweredBatch, Inquiry, Question
 from regard.tasks.task import Evaluation, Examples, Prediction, Sample, Task
 from regard.text import special
-from regard.text.special import SPECIAL
 from regard.text.tokenizer import Tokenizer
 
 MEASURED_AT_ONCE = 1 << 14  # tokens that pass the model side by side
-LOGITS_AT_ONCE = 1 << 22  # 16 MB of them
 MOST_QUICK = 1 << 17  # tokens measured on while training
 SAMPLES, SAMPLE_TOKENS = 4, 64  # continuations shown in a report, and how long they are
 ORDERS = {"characters": 6, "words": 3}
@@ -232,11 +230,24 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
             {"tokens": len(ids), "bytes": size},
         )
 
-    @torch.inference_mode()
     def log_p(
         self, model: LanguageModel, ids: NDArray[np.uint32], *, context: int, stride: int
     ) -> NDArray[np.float64]:
         """Log-probability of every token of a text, each once, from windows ``stride`` apart."""
+        found = self.rank_tokens(model, ids, context=context, stride=stride)
+        return found.log_p.double().numpy()
+
+    @torch.inference_mode()
+    def rank_tokens(
+        self,
+        model: LanguageModel,
+        ids: NDArray[np.uint32],
+        *,
+        context: int,
+        stride: int,
+        top: int = 0,
+    ) -> Ranked:
+        """Do the same, with the ``top`` likeliest tokens in each place."""
         model.eval()
         device, context = device_of(model), min(context, len(ids))
         cuts = np.asarray(slide_windows(len(ids), context=context, stride=stride))
@@ -247,31 +258,16 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
             wanted = torch.arange(context)[None] >= torch.from_numpy(counted)[:, None]
             wanted = wanted.to(device)
             states, targets = self.states(model, batch), batch.fields[0].ids[:, 1:]
-            found.append(self._head_log_p(model.head, states[wanted], targets[wanted]).cpu())
-        return torch.cat(found).double().numpy()
-
-    def _head_log_p(self, head: TokenHead, states: Tensor, targets: Tensor) -> Tensor:
-        places = head.places(targets)
-        escape = int(head.places(targets.new_tensor(special.UNKNOWN)))
-        rows = max(1, LOGITS_AT_ONCE // len(head.matrix))
-        found = torch.cat(
-            [
-                head.logits(some).log_softmax(dim=-1).gather(-1, where[:, None])[:, 0]
-                for some, where in zip(
-                    states.split(rows),
-                    places.masked_fill(places < 0, escape).split(rows),
-                    strict=True,
+            found.append(
+                rank_targets(
+                    model.head,
+                    states[wanted],
+                    targets[wanted],
+                    top=top,
+                    vocabulary=self.tokenizer.size,
                 )
-            ]
-        )
-        return found - (places < 0) * self._spread(head)
-
-    def _spread(self, head: TokenHead) -> float:
-        """Return -log of the share of <unk> that each unseen token gets."""
-        if head.written is None:
-            return 0.0
-        ordinary = int((head.written >= len(SPECIAL)).sum())
-        return math.log(max(1, self.tokenizer.size - len(SPECIAL) - ordinary))
+            )
+        return Ranked(*(torch.cat(parts).cpu() for parts in zip(*found, strict=True)))
 
     def _samples(self, model: LanguageModel, encoded: list[list[int]], most: int) -> list[Sample]:
         """Continue the beginnings of documents, or of parts of a single one."""
