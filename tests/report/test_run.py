@@ -61,9 +61,9 @@ def test_a_classifiers_report_has_shares_in_percent_beside_its_own_baseline(run_
     accuracy = data.scores[0]
     assert accuracy.name == "accuracy" and accuracy.unit == "%" and accuracy.best == 100
     assert accuracy.value == pytest.approx(100 * run.metrics["valid"]["metrics"]["accuracy"])
-    assert accuracy.baseline_name.startswith("a bag of word n-grams")
+    assert accuracy.baseline_name.startswith("logistic regression on ")
     assert accuracy.together is not None
-    assert "bag of word n-grams" in data.summary and "%" in data.summary
+    assert "logistic regression on " in data.summary and "%" in data.summary
     assert data.confusion is not None and list(data.confusion.labels) == ["bad", "good"]
     assert sum(map(sum, data.confusion.counts)) == run.metrics["valid"]["count"]
 

@@ -101,7 +101,7 @@ def test_card_and_report_say_what_was_carried(home):
         assert "Started from the run lm" in text and "body.stack" in text and "head" in text
     report = (home / "warm-1" / "report.html").read_text()
     assert "layer 2, head 2" in report and 'class="confusion"' in report
-    assert "bag of word n-grams" in report and "https://" not in report
+    assert "logistic regression on " in report and "https://" not in report
 
 
 def test_a_look_before_the_first_step_is_in_the_journal(home):
