@@ -3,21 +3,27 @@
 JSON and safetensors only. A pickle can run code when it is opened, so none ever is.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
 from regard.errors import DataError, UsageError
+from regard.interop.limits import (
+    check_plain_files,
+    check_sizes,
+    locate,
+    make_broken,
+    parse_json,
+    read_header,
+)
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 PICKLES = ("pytorch_model.bin", "model.bin", "pytorch_model.pt", "model.pt", "model.pth")
 SHARDED = "model.safetensors.index.json"
-MOST_BYTES = 100_000_000
-"""Of a JSON file; more is something else."""
 
 
 def check_folder(folder: Path) -> None:
@@ -27,7 +33,10 @@ def check_folder(folder: Path) -> None:
             f"{folder} is not a folder.",
             f"Name a folder with {CONFIG}, {WEIGHTS} and a tokenizer, as transformers saves it.",
         )
+    check_plain_files(folder)
     if (folder / WEIGHTS).is_file():
+        shapes = read_header(folder / WEIGHTS)
+        check_sizes(read_optional_json(folder, CONFIG), shapes, folder / CONFIG)
         return
     if (folder / SHARDED).is_file():
         raise DataError(
@@ -46,33 +55,40 @@ def check_folder(folder: Path) -> None:
 
 def read_json(folder: Path, name: str) -> dict[str, Any]:
     """Read a file that must be there and hold a table."""
-    found = _load(folder / name) if (folder / name).is_file() else None
-    if found is None:
+    file = locate(folder, name)
+    if not file.is_file():
         raise make_missing(folder, name)
+    found = parse_json(file)
     if not isinstance(found, dict):
-        raise _make_broken(folder / name, "it does not hold a JSON object")
+        raise make_broken(file, "it does not hold a JSON object")
     return found
 
 
 def read_optional_json(folder: Path, name: str) -> dict[str, Any]:
     """Read a table that may be missing: then it is empty."""
-    return read_json(folder, name) if (folder / name).is_file() else {}
+    return read_json(folder, name) if locate(folder, name).is_file() else {}
 
 
 def read_list(folder: Path, name: str) -> list[Any]:
     """Read a file that must hold a list."""
-    found = _load(folder / name)
+    found = parse_json(locate(folder, name))
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise _make_broken(folder / name, "it does not hold a list of JSON objects")
+        raise make_broken(folder / name, "it does not hold a list of JSON objects")
     return found
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
-    """Read every tensor by its name."""
+    """Read every tensor by its name; refuse numbers that are not finite."""
+    file = locate(folder, WEIGHTS)
+    read_header(file)
     try:
-        return load_file(folder / WEIGHTS)
+        found = load_file(file)
     except (SafetensorError, OSError) as error:
-        raise _make_broken(folder / WEIGHTS, f"{error}") from error
+        raise make_broken(file, f"{error}") from error
+    for name, tensor in found.items():
+        if tensor.is_floating_point() and not tensor.to(torch.float32).isfinite().all():
+            raise make_broken(file, f"the tensor {name} holds NaN or infinite numbers")
+    return found
 
 
 def make_missing(folder: Path, name: str) -> DataError:
@@ -81,17 +97,3 @@ def make_missing(folder: Path, name: str) -> DataError:
         f"{folder} has no {name}.",
         "Get the whole folder: config.json, model.safetensors, and tokenizer.json or vocab.txt.",
     )
-
-
-def _load(file: Path) -> object:
-    try:
-        if file.stat().st_size > MOST_BYTES:
-            raise _make_broken(file, f"it has {file.stat().st_size:,} bytes")
-        return json.loads(file.read_bytes().decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        why = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise _make_broken(file, f"it is not JSON ({why})") from None
-
-
-def _make_broken(file: Path, why: str) -> DataError:
-    return DataError(f"{file} cannot be read: {why}.", "Get this file again.")
