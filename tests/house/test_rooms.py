@@ -46,7 +46,7 @@ MAY_IMPORT = {
             "training.schedule",
         ),
     },
-    "interop": {"run", "recipe", "models", "text", "tasks", "report.imported_card"},
+    "interop": {"run", "recipe", "layers", "models", "text", "tasks", "report.imported_card"},
     "serve": {
         *("inference", "explain", "run", "tasks", "recipe", "account", "draw"),
         *("text.tokenizer", "text.special", "text.stream", "text.sentences"),

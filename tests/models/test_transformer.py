@@ -29,6 +29,10 @@ SHAPES = {
         "position": {"kind": "rotary"},
         "mixer": {"kind": "attention", "heads": 2, "normed": True},
     },
+    "rotary in self-attention": {
+        "position": {"kind": "rotary", "cross_attention": False},
+        "mixer": {"kind": "attention", "heads": 2},
+    },
     "alibi": {"position": {"kind": "alibi"}},
     "relative": {"position": {"kind": "relative", "positions": 13}},
     "buckets": {"position": {"kind": "relative", "positions": 13, "buckets": 8}},
@@ -146,3 +150,15 @@ def test_a_quiet_start_adds_nothing():
     states = torch.randn(1, 5, 20, dtype=torch.float64)
     visible = torch.ones(1, 1, 1, 5, dtype=torch.bool)
     assert_close(made.encoder.blocks[0](states, visible=visible), states)
+
+
+@pytest.mark.parametrize("rotates", [True, False])
+def test_cross_attention_is_rotated_if_the_recipe_says_so(rotates):
+    position = {"kind": "rotary", "cross_attention": rotates}
+    made = model(position=position, mixer={"kind": "attention", "heads": 2})
+    states, context = torch.randn(1, 1, 20).double(), torch.randn(1, 5, 20).double()
+    cross = made.decoder.blocks[0].cross.part
+    visible = torch.ones(1, 1, 1, 5, dtype=torch.bool)
+    reversed_too = cross(states, context.flip(1), visible=visible)
+    same = torch.allclose(cross(states, context, visible=visible), reversed_too)
+    assert same is not rotates

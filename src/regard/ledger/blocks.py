@@ -167,7 +167,9 @@ def _attention_saved(
     biased = isinstance(settings.position, RelativeSettings) and own
     plain = mixer.score == "scaled-dot" and mixer.select == "softmax" and not mixer.dropout
     rotated = 2 * FLOAT * keys.length * width // mixer.heads
-    rotary = rotated if isinstance(settings.position, RotarySettings) else 0
+    position = settings.position
+    rotates = isinstance(position, RotarySettings) and (own or position.cross_attention)
+    rotary = rotated if rotates else 0
     if plain and not biased:
         return mixed + FLOAT * mixer.heads * queries.tokens + rotary, 0
     if plain:  # the bias is learned, so the kernel is not fused

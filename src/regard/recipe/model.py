@@ -107,6 +107,9 @@ class RotarySettings(Settings):
     """Rotary position embedding (RoPE)."""
     base: Annotated[float, Field(gt=1.0)] = 10000.0
     """Base of the frequencies: the longest wavelength in positions, divided by 2π."""
+    cross_attention: bool = True
+    """Encoder-decoders: whether cross-attention is rotated too, a prior for translations that keep
+    the order of words. CTranslate2 has none; only models without it can be exported there."""
 
 
 class AlibiSettings(Settings):

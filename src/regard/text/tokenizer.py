@@ -72,6 +72,11 @@ class Tokenizer:
         return len(self._bytes)
 
     @property
+    def spelled(self) -> list[str]:
+        """Every token as ``tokenizer.json`` spells it, in the order of the ids."""
+        return list(self._spelled)
+
+    @property
     def single_bytes(self) -> list[int]:
         """Ids of the tokens of one byte, which spell any text."""
         return [id for id, piece in enumerate(self._bytes) if len(piece) == 1]

@@ -182,13 +182,14 @@ def _mixer(
 def _cross(settings: ModelSettings) -> Attention:
     """Build cross-attention, whatever the mixer.
 
-    Rotary positions apply here too: word order of a translation is similar, so a diagonal alignment
-    is a good prior.
+    Rotary positions apply here too unless the recipe says otherwise: word order of a translation is
+    similar, so a diagonal alignment is a good prior.
     """
     mixer = settings.mixer
     if not isinstance(mixer, AttentionSettings):
         mixer = AttentionSettings(heads=math.gcd(settings.width, 4))
-    rotary = isinstance(settings.position, RotarySettings)
+    position = settings.position
+    rotary = isinstance(position, RotarySettings) and position.cross_attention
     return _attention(
         settings, mixer, place=_place(settings, bidirectional=True) if rotary else None
     )
