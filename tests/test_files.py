@@ -1,6 +1,8 @@
 """Durable files: whole or absent, and on the disk before a seal vouches for them."""
 
+import contextlib
 import errno
+import fcntl
 import json
 import os
 from pathlib import Path
@@ -15,6 +17,8 @@ from regard import files
 from regard.files import (
     cache_folder,
     hash_file,
+    lock_file,
+    read_seal,
     write_arrays,
     write_seal,
     write_tensors_whole,
@@ -79,7 +83,65 @@ def test_every_file_of_a_folder_is_on_the_disk_before_its_seal(tmp_path, not_on_
     write_seal(tmp_path / "index.json", {"format": 1}, ["a", "b"])
     assert not_on_disk == []
     sealed = json.loads((tmp_path / "index.json").read_text())
+    del sealed["digest"]
     assert sealed == {"format": 1, "files": {n: hash_file(tmp_path / n) for n in ("a", "b")}}
+
+
+def seal_of(folder):
+    (folder / "a").write_text("a")
+    write_seal(folder / "s", {"format": 2, "regard": "0.1.0"}, ["a"])
+    return folder / "s"
+
+
+def test_every_flipped_bit_of_a_seal_is_found_or_changes_nothing(tmp_path):
+    seal = seal_of(tmp_path)
+    whole, said = seal.read_bytes(), read_seal(seal, digested=2)
+    for place in range(0, 8 * len(whole), 3):
+        flipped = bytearray(whole)
+        flipped[place // 8] ^= 1 << place % 8
+        seal.write_bytes(flipped)
+        with contextlib.suppress(ValueError):
+            assert read_seal(seal, digested=2) == said
+
+
+@pytest.mark.parametrize(
+    "raw", ["", "[]", "1", "{}", '{"format": 2, "files": {"a": 1}}', "[" * 9999]
+)
+def test_what_is_no_seal_is_refused(tmp_path, raw):
+    (tmp_path / "s").write_text(raw)
+    with pytest.raises(ValueError):
+        read_seal(tmp_path / "s", digested=2)
+
+
+def test_a_seal_without_a_digest_is_older_than_those_with_one(tmp_path):
+    (tmp_path / "s").write_text('{"format": 1, "files": {}}')
+    assert read_seal(tmp_path / "s", digested=2) == {"format": 1, "files": {}}
+    with pytest.raises(ValueError, match="changed"):
+        read_seal(tmp_path / "s", digested=1)
+
+
+def test_a_lock_is_held_by_one_at_a_time(tmp_path):
+    with lock_file(tmp_path / "l", wait=False):
+        with pytest.raises(BlockingIOError), lock_file(tmp_path / "l", wait=False):
+            pass
+        assert (tmp_path / "l").exists()
+    with lock_file(tmp_path / "l", wait=False):
+        pass
+    assert not (tmp_path / "l").exists()
+
+
+def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path, monkeypatch):
+    true, calls = fcntl.flock, []
+
+    def flock(file, kind):
+        if not calls:
+            (tmp_path / "l").unlink()  # by the last holder, between our open and our flock
+        calls.append(kind)
+        true(file, kind)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with lock_file(tmp_path / "l", wait=True):
+        assert len(calls) == 2 and (tmp_path / "l").exists()
 
 
 @pytest.mark.parametrize("name", ["fsync", "replace"])

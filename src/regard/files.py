@@ -2,16 +2,18 @@
 
     write .NAME.unfinished    fsync it    rename it to NAME    fsync the folder
 
-A seal is a JSON file that holds the SHA-256 of every other file of its folder. It is written last,
-when the files that it names are on the disk: a folder with a seal is whole.
+A seal is a JSON file that holds the SHA-256 of every other file of its folder, and a digest of
+itself. It is written last, when the files that it names are on the disk: a folder with a seal is
+whole.
 """
 
+import fcntl
 import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +55,62 @@ def write_seal(file: Path, facts: Mapping[str, Any], names: Iterable[str]) -> No
         sync(folder / name)
         hashes[name] = hash_file(folder / name)
     sync(folder)
-    write_whole(file, json.dumps({**facts, "files": hashes}, indent=1))
+    sealed = {**facts, "files": hashes}
+    write_whole(file, json.dumps({**sealed, "digest": digest_facts(sealed)}, indent=1))
+
+
+def read_seal(file: Path, *, digested: int) -> dict[str, Any]:
+    """Read a seal; a ValueError says why it cannot be used.
+
+    From format ``digested`` on it must hold a digest of itself.
+    """
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        format, hashes = found["format"], found["files"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(str(error) or type(error).__name__) from None
+    digest = found.pop("digest", None)
+    named = isinstance(hashes, dict) and all(isinstance(value, str) for value in hashes.values())
+    if type(format) is not int or not named or any("/" in name for name in hashes):
+        raise ValueError("it is not a seal")
+    if (format >= digested or digest) and digest != digest_facts(found):
+        raise ValueError("it was changed after it was written")
+    return found
+
+
+def digest_facts(facts: Mapping[str, Any]) -> str:
+    """Compute the SHA-256 of facts, in whatever order they are written."""
+    return sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def find_broken(folder: Path, hashes: Mapping[str, str]) -> str:
+    """Return the first file that is not what its hash says; an empty name if all are."""
+    for name, digest in hashes.items():
+        if not (folder / name).is_file() or hash_file(folder / name) != digest:
+            return name
+    return ""
+
+
+@contextmanager
+def lock_file(file: Path, *, wait: bool) -> Iterator[None]:
+    """Hold a lock that one process at a time can hold; raise BlockingIOError if it is held."""
+    while True:
+        with file.open("w") as opened:
+            fcntl.flock(opened, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            if not _is_same_file(opened.fileno(), file):
+                continue  # its last holder has removed it
+            try:
+                yield
+            finally:
+                file.unlink(missing_ok=True)
+            return
+
+
+def _is_same_file(handle: int, file: Path) -> bool:
+    try:
+        return os.fstat(handle).st_ino == file.stat().st_ino
+    except FileNotFoundError:
+        return False
 
 
 def hash_file(file: Path) -> str:

@@ -2,13 +2,12 @@
 
 A store is a folder named by the fingerprint of its content (the data's bytes, the tokenizer, the
 number of fields). Each field is one flat file of ids and one file of offsets; example n of field f
-is ``ids_f[offsets_f[n] : offsets_f[n + 1]]``. It is written under a temporary name and renamed at
-the end, so that a store that exists is complete.
+is ``ids_f[offsets_f[n] : offsets_f[n + 1]]``. It is written under a temporary name, sealed with the
+hash of every file and renamed at the end. The hashes are compared whenever it is opened; a store
+that does not match them is written anew.
 """
 
-import json
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from itertools import islice
@@ -18,9 +17,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.store_cache import evict_least_recent, mark_used, open_root
 from regard.errors import DataError
+from regard.files import find_broken, lock_file, read_seal, sync, write_seal
 
 FORMAT = 1
+SEALED = 2
+"""Format of the seal; the names of stores hold FORMAT, on which old checkpoints rely."""
+SEAL = "store.json"
 PIECE = 1 << 22  # ids counted at once
 CHUNK = 8192  # examples encoded at once: fast, and little memory
 
@@ -45,7 +49,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        facts = json.loads((folder / "store.json").read_text(encoding="utf-8"))
+        facts = read_seal(folder / SEAL, digested=SEALED)
         self.fingerprint: str = folder.name
         self.counts = Counts(facts["kept"], facts["overlong"])
         self._offsets = [
@@ -112,24 +116,58 @@ class Store:
         *,
         key: tuple[str, ...],
         longest: int | None,
+        say: Callable[[str], None] = lambda text: None,
     ) -> "Store":
         """Open the store named by ``key`` and the examples' bytes; write it if it is missing.
 
         ``key`` holds what else determines the ids: the tokenizer's fingerprint, the task.
         Examples with a text of more than ``longest`` tokens are left out and counted.
         """
-        name = _make_fingerprint(examples(), (*key, str(longest), str(FORMAT)))
-        folder = root / name
-        if not (folder / "store.json").is_file():
-            root.mkdir(parents=True, exist_ok=True)
-            unfinished = Path(tempfile.mkdtemp(dir=root, prefix=f".{name[:8]}-"))
-            try:
-                _write(unfinished, examples(), encode, longest=longest)
-                _rename(unfinished, folder)
-            except BaseException:
-                shutil.rmtree(unfinished, ignore_errors=True)
-                raise
-        return cls(folder)
+        open_root(root)
+        folder = root / _make_fingerprint(examples(), (*key, str(longest), str(FORMAT)))
+        with lock_file(root / f".{folder.name}.lock", wait=True):
+            if why := _find_fault(folder):
+                if folder.exists():
+                    say(f"the stored ids {folder} cannot be used ({why}): writing them anew")
+                _write_whole(folder, examples, encode, longest=longest)
+            mark_used(folder)
+            opened = cls(folder)
+        for name in evict_least_recent(root, keep=folder):
+            say(f"removed the stored ids {name}, the least recently used, to bound {root}")
+        return opened
+
+
+def _find_fault(folder: Path) -> str:
+    """Say why a store cannot be opened; an empty string if it can."""
+    try:
+        facts = read_seal(folder / SEAL, digested=SEALED)
+    except (OSError, ValueError) as error:
+        return f"{SEAL}: {error}"
+    if facts["format"] != SEALED:
+        return "written by an earlier version"
+    broken = find_broken(folder, facts["files"])
+    return f"{broken} was changed" if broken else ""
+
+
+def _write_whole(
+    folder: Path,
+    examples: Callable[[], Iterable[tuple[str, ...]]],
+    encode: Encode,
+    *,
+    longest: int | None,
+) -> None:
+    """Write a store beside its place, then rename it; the caller holds its lock."""
+    unfinished = folder.with_name(f".{folder.name}.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir()
+    try:
+        _write(unfinished, examples(), encode, longest=longest)
+        shutil.rmtree(folder, ignore_errors=True)
+        unfinished.rename(folder)
+        sync(folder.parent)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
 
 
 def _make_fingerprint(examples: Iterable[tuple[str, ...]], key: tuple[str, ...]) -> str:
@@ -166,8 +204,8 @@ def _write(
             f"longer than {longest} tokens.",
             "Add text, or raise text.max_length.",
         )
-    facts = {"format": FORMAT, "fields": len(writers), "kept": kept, "overlong": overlong}
-    (folder / "store.json").write_text(json.dumps(facts), encoding="utf-8")
+    facts = {"format": SEALED, "fields": len(writers), "kept": kept, "overlong": overlong}
+    write_seal(folder / SEAL, facts, [file.name for file in sorted(folder.iterdir())])
 
 
 class _FieldWriter:
@@ -205,13 +243,3 @@ def _cut_chunks(examples: Iterable[tuple[str, ...]]) -> Iterator[list[tuple[str,
     iterator = iter(examples)
     while chunk := list(islice(iterator, CHUNK)):
         yield chunk
-
-
-def _rename(unfinished: Path, folder: Path) -> None:
-    try:
-        unfinished.rename(folder)
-    except OSError:
-        # Another process finished the same store first; by its name it holds the same ids.
-        if not (folder / "store.json").is_file():
-            raise
-        shutil.rmtree(unfinished, ignore_errors=True)

@@ -45,6 +45,7 @@ def prepare(recipe: Recipe, watcher: Watcher, start: Source | None = None) -> Pr
         task.encode,
         key=(recipe.task, tokenizer.fingerprint, *task.encoding_key),
         longest=task.longest,
+        say=watcher.say,
     )
     left = f"; {store.counts.overlong:,} were too long" if store.counts.overlong else ""
     watcher.say(f"{len(store):,} examples{left}; {tokenizer.size:,} tokens in the vocabulary")
