@@ -8,8 +8,8 @@ from regard.data.record import Fault, Record, Request
 from regard.data.source import scan
 
 
-def found(path, *, expected=2, separator="", fields=()):
-    return list(scan([path], Request(expected, fields, (), separator)))
+def found(path, *, expected=2, separator="", fields=(), roles=()):
+    return list(scan([path], Request(expected, fields, (), separator, roles=roles)))
 
 
 def written(path, text):
@@ -34,10 +34,25 @@ def test_json_labels_that_are_none_are_named(tmp_path, label):
     assert isinstance(fault, Fault) and fault.line == 1
 
 
-def test_a_list_needs_a_separator(tmp_path):
+def test_a_list_of_several_needs_a_separator_and_the_remedy_names_it(tmp_path):
     path = written(tmp_path / "a.jsonl", json.dumps({"text": "x", "label": ["a", "b"]}))
     (fault,) = found(path)
-    assert isinstance(fault, Fault) and "list" in fault.problem
+    assert isinstance(fault, Fault) and "list of 2" in fault.problem
+    assert 'data.label_separator = "|"' in fault.remedy
+
+
+def test_a_list_of_one_is_one_label(tmp_path):
+    path = written(tmp_path / "a.jsonl", json.dumps({"text": "x", "label": ["a"]}))
+    (record,) = found(path)
+    assert record.fields == ("x", "a")
+
+
+def test_an_empty_list_says_that_there_is_no_label_and_an_empty_field_does_not(tmp_path):
+    rows = ({"text": "x", "label": []}, {"text": "y", "label": ""}, {"text": [], "label": ["a"]})
+    path = written(tmp_path / "a.jsonl", "\n".join(map(json.dumps, rows)))
+    record, *faults = found(path, separator="|", fields=("text", "label"), roles=("text", "label"))
+    assert record.fields == ("x", "")
+    assert [fault.problem for fault in faults] == ["The label is empty.", "The text is empty."]
 
 
 def test_fasttext_lines_may_have_several_labels_if_asked_for(tmp_path):

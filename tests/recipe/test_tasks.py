@@ -42,6 +42,7 @@ VALUES = {  # something else than the default, that nothing else refuses
     "training.coverage": 0.3,
     "training.schedule.decay": 0.3,
     "decoding.baseline_weight": 0.3,
+    "decoding.threshold": 0.3,
     "decoding.lead": 2,
     "decoding.extra_length": 7,
     "decoding.max_length": 7,

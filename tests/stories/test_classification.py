@@ -5,8 +5,10 @@ import shutil
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file
 
 from regard.cli.main import main
+from regard.run import Run
 
 RECIPE = """
 task = "classification"
@@ -219,8 +221,23 @@ def test_several_labels_per_text_are_read_learned_and_told(fresh, capsys, said, 
     assert main([*train(fresh, *several, *longer), "--json"]) == 0
     scores = said()["metrics"]
     assert scores["micro_f1"] > 0.9 and scores["baseline"]["micro_f1"] > 0.9
-    assert main(["predict", str(fresh / "new"), "the book number 7 was dull"]) == 0
+    assert scores["subset_accuracy"] > 0.5 and scores["map"] > 0.9
+    new = str(fresh / "new")
+    assert main(["predict", new, "the book number 7 was dull"]) == 0
     assert capsys.readouterr().out.split("\t")[0] == "book|neg"
+    details = Run(fresh / "new").metrics["valid"]["details"]
+    assert details["no_label"]["true"] == 0
+    thresholds = [each["threshold"] for each in details["by_label"].values()]
+    assert thresholds == [0.5] * 7  # the labels are told apart without doubt
+    assert "ensemble.thresholds.answer" in load_file(fresh / "new" / "baseline.safetensors")
+    sure = ["--set", "decoding.threshold=1"]
+    assert main(["predict", new, "the book number 7 was dull", *sure]) == 0
+    assert capsys.readouterr().out.startswith("(no label)\t0.0")
+    assert main(["predict", new, "the book number 7 was dull", *sure, "--json"]) == 0
+    (answer,) = said()["answers"]
+    assert (answer["text"], answer["labels"]) == ("", [])
+    assert main(["evaluate", new, "--data", str(fresh / "valid.jsonl"), *sure]) == 0
+    assert "of 31 texts 31 are answered with no label; 0 have none" in capsys.readouterr().out
     refused(1, [*train(fresh)[:3], str(fresh / "other")], "train.jsonl:1", "list")
 
 

@@ -7,11 +7,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score
 
 from regard.tasks.labelling.metrics import (
     by_label,
     calibration_error,
     confusion,
+    mean_average_precision,
     number_scores,
     one_label_scores,
     pearson,
@@ -35,13 +37,34 @@ def test_one_label_scores_are_those_worked_out_by_hand():
 def test_several_label_scores_are_those_worked_out_by_hand():
     logits = torch.tensor([[2.0, -1.0, 3.0], [-2.0, 1.0, -3.0]])
     true = torch.tensor([[True, True, False], [False, True, False]])
-    scores = several_label_scores(logits, true)
+    scores = several_label_scores(logits, logits > 0, true)
     assert scores["micro_f1"] == pytest.approx(2 * 2 / (3 + 3))
     assert scores["macro_f1"] == pytest.approx((1 + 2 / 3 + 0) / 3)
-    assert scores["accuracy"] == pytest.approx(1 / 2)
+    assert scores["subset_accuracy"] == pytest.approx(1 / 2)
+    fewer = several_label_scores(logits, logits > 2.5, true)
+    assert fewer["micro_f1"] == 0.0 and fewer["subset_accuracy"] == 0.0
+    assert {fewer[name] == scores[name] for name in ("map", "loss", "ece")} == {True}
     p = 1 / (1 + np.exp(-logits.numpy().astype(float)))
     lost = -np.where(true.numpy(), np.log(p), np.log(1 - p)).sum(axis=1).mean()
     assert scores["loss"] == pytest.approx(lost, rel=1e-6)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(-3, 3), st.booleans(), st.integers(-3, 3), st.booleans()),
+        min_size=1,
+        max_size=31,
+    )
+)
+def test_mean_average_precision_is_scikit_learns_over_the_labels_there_are(texts):
+    rows = np.asarray(texts, dtype=float)
+    scores, true = rows[:, [0, 2]], rows[:, [1, 3]] > 0
+    there = true.any(axis=0)
+    expected = 0.0
+    if there.any():
+        expected = average_precision_score(true[:, there], scores[:, there], average="macro")
+    found = mean_average_precision(torch.tensor(scores), torch.tensor(true))
+    assert found == pytest.approx(expected)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=53))

@@ -6,13 +6,9 @@ import pytest
 import torch
 
 from regard.recipe.data import DataSettings
-from regard.tasks.labelling.labels import (
-    OneLabel,
-    Score,
-    SeveralLabels,
-    labels_from_recipe,
-    split,
-)
+from regard.tasks.labelling.label_set import labels_from_recipe
+from regard.tasks.labelling.labels import OneLabel, Score, split
+from regard.tasks.labelling.several_labels import SeveralLabels
 
 KINDS = {
     "one": (OneLabel(["a", "b", "c"]), ["b", "a", "c", "b", "b"]),
@@ -119,3 +115,30 @@ def test_the_recipe_decides_what_is_told():
 def test_labels_are_split_and_stripped():
     assert split(" a | b||c ", "|") == ["a", "b", "c"]
     assert split(" a | b ", "") == ["a | b"]
+
+
+def test_an_answer_of_several_labels_may_be_empty():
+    labels = SeveralLabels(["a", "b", "c"], "|")
+    told = labels.predict(torch.tensor([[-1.0, -2.0, -3.0]]))[0]
+    p = torch.tensor([1.0, 2.0, 3.0]).sigmoid()
+    assert (told.text, told.labels) == ("", ())
+    assert told.log_probability == pytest.approx(float(p.log().sum()))
+    assert labels.numbers("") == [] and labels.targets([[]]).tolist() == [[0.0, 0.0, 0.0]]
+
+
+def test_thresholds_decide_what_is_answered_and_what_its_probability_is():
+    labels = SeveralLabels(["a", "b"], "|").with_thresholds(torch.tensor([0.2, 0.9]))
+    logits = torch.logit(torch.tensor([[0.3, 0.8], [0.1, 0.95]]))
+    first, second = labels.predict(logits)
+    assert (first.labels, second.labels) == (("a",), ("b",))
+    assert math.exp(first.log_probability) == pytest.approx(0.3 * 0.2)
+    details = labels.details(logits, ["a", ""])
+    assert details["by_label"]["b"]["threshold"] == pytest.approx(0.9)
+    assert details["by_label"]["a"]["recall"] == 1.0
+    assert details["no_label"] == {"answered": 0, "true": 1}
+
+
+def test_a_text_without_labels_weighs_as_much_as_the_mean():
+    several = SeveralLabels(["a", "b"], "|")
+    targets = several.targets([[0]] * 9 + [[]] * 3)
+    assert several.weights(targets, targets.mean(dim=0))[-1] == 1.0

@@ -5,6 +5,7 @@ import pytest
 from regard.errors import DataError
 from regard.recipe.load import make
 from regard.tasks.kinds import KINDS
+from regard.tasks.suggest.last_field import detect_last_field
 from regard.tasks.suggest.suggestion import suggest
 from regard.tasks.transfer import Origin
 
@@ -153,10 +154,8 @@ def test_few_labels_are_read_more_often_and_answered_with_the_bag(tmp_path, labe
     recipe, reasons, *_ = suggest("classification", [str(tmp_path / "a.tsv")])
     assert recipe.training.budget == f"{epochs} epochs"
     assert recipe.training.label_smoothing == 0.1
-    assert (
-        recipe.decoding.baseline_weight == "fitted"
-        and "explain" in reasons["decoding.baseline_weight"]
-    )
+    assert recipe.decoding.baseline_weight == "fitted"
+    assert "held-out texts" in reasons["decoding.baseline_weight"]
 
 
 def test_what_others_trained_for_long_is_moved_slowly(tmp_path):
@@ -170,3 +169,29 @@ def test_what_others_trained_for_long_is_moved_slowly(tmp_path):
         recipe, *_ = suggest("classification", [str(tmp_path / "a.tsv")], body)
         rates.append(recipe.training.optimizer.rate)
     assert rates == [1e-3, 5e-5]
+
+
+LAST_FIELDS = {
+    "one label": (["a", "b", "a, b or c"], {}),
+    "a comma in a name": (["Business, Finance", "Sports", "World"], {}),
+    "bars": (["a|b", "a", "c|b"], {"label_separator": "|"}),
+    "semicolons": (["a;b", "a", "b", "b;a"], {"label_separator": ";"}),
+    "commas": (["a, b", "a", "b", "c", "c, a"], {"label_separator": ","}),
+    "lists of one label or none": (["a", "b", ""], {"label_separator": "|"}),
+    "numbers": ([str(number / 7) for number in range(23)], {"scores": True}),
+    "decimal commas": ([f"{number},5" for number in range(23)], {"scores": True}),
+}
+
+
+@pytest.mark.parametrize("case", LAST_FIELDS)
+def test_labels_and_scores_are_told_apart_by_the_values_there_are(case):
+    different, settings = LAST_FIELDS[case]
+    found, reasons = detect_last_field(frozenset(different))
+    assert found == settings
+    assert set(reasons) == {f"data.{name}" for name in settings}
+
+
+def test_what_no_line_gives_is_refused_with_the_reason_of_the_first(tmp_path):
+    (tmp_path / "a.jsonl").write_text('\n{"text": {"x": 1}, "label": "y"}\n')
+    with pytest.raises(DataError, match=r"a\.jsonl:2: The field 'text' is a dict"):
+        suggest("classification", [str(tmp_path / "a.jsonl")], fields=["text", "label"])

@@ -8,6 +8,8 @@ import typer
 from regard.cli.options import AsJson, Decoding, Ensemble, Fields, parse_fields
 from regard.cli.screen import print_json, print_rows
 
+MOST_LABELS = 30  # listed with their scores
+
 
 def evaluate(
     run: Annotated[Path, typer.Argument(help="A finished run folder.")],
@@ -32,7 +34,12 @@ def evaluate(
     """
     from regard.inference.predictor import Predictor, load_run
     from regard.recipe.decoding_overrides import parse_overrides
-    from regard.tasks.scores import describe_share, tabulate_scores
+    from regard.tasks.scores import (
+        describe_empty,
+        describe_share,
+        list_labels,
+        tabulate_scores,
+    )
 
     model = Predictor(load_run(run, ensemble=ensemble, decoding=parse_overrides(changes)))
     measured = model.evaluate(split=split, files=data, fields=parse_fields(fields))
@@ -48,5 +55,11 @@ def evaluate(
     rows += alone
     if share := describe_share(measured.as_json()):
         rows.append(("ensemble", share))
+    labels = list_labels(measured.as_json())
+    rows += [(f"label {label}", scores) for label, scores in labels[:MOST_LABELS]]
+    if more := labels[MOST_LABELS:]:
+        rows.append(("labels", f"{len(more):,} more; --json has all"))
+    if empty := describe_empty(measured.as_json()):
+        rows.append(("no label", empty))
     rows += [(f"{name} is", signature) for name, signature in measured.signature.items()]
     print_rows([*rows, ("examples", f"{measured.examples:,}")])

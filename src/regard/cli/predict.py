@@ -142,7 +142,8 @@ def _told(answer: "Prediction") -> str:
         return json.dumps([round(number, 6) for number in answer.vector])
     if not answer.probabilities:
         return answer.text
-    return f"{answer.text}\t{math.exp(answer.log_probability):.4f}"
+    label = "(no label)" if answer.labels == () else answer.text
+    return f"{label}\t{math.exp(answer.log_probability):.4f}"
 
 
 def _as_json(answer: "Prediction") -> dict[str, Any]:

@@ -7,6 +7,7 @@ from rich.progress import BarColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
 from regard.cli.screen import clean, console
+from regard.draw.label import shorten
 from regard.run import Run
 from regard.tasks.scores import (
     describe_alone,
@@ -18,6 +19,7 @@ from regard.tasks.scores import (
 from regard.tasks.task import Evaluation
 from regard.training.watcher import Progress
 
+COLUMNS = 8 + 9 + 7 + 8 + 2  # minutes, step, epoch, loss; the star
 PLAIN_EVERY = 30.0  # seconds between two lines when nobody sees them live
 
 
@@ -70,15 +72,15 @@ class TrainingScreen:
             return
         if not self._headed:
             self._headed = True
-            names = "".join(f"{name:>{max(9, len(name) + 2)}}" for name in measured.metrics)
+            names = "".join(f"{name:>{_width(name)}}" for name in self._fitting(measured))
             self.console.print(f"{'minutes':>8}{'step':>9}{'epoch':>7}{'loss':>8}{names}")
         name, score = next(iter(measured.metrics.items()))
         star = ""
         if self._best is None or is_better(name, score, than=self._best):
             self._best, star = score, " *"
         scores = "".join(
-            f"{format_score(name, score):>{max(9, len(name) + 2)}}"
-            for name, score in measured.metrics.items()
+            f"{format_score(name, measured.metrics[name]):>{_width(name)}}"
+            for name in self._fitting(measured)
         )
         self.console.print(
             f"{progress.seconds / 60:8.1f}{progress.step:9,}{progress.epoch:7}"
@@ -86,9 +88,18 @@ class TrainingScreen:
             style="bold" if star else "",
         )
         if measured.samples:
-            sample = measured.samples[0]
-            self.console.print(f"         {clean(sample.asked)}", style="dim")
-            self.console.print(f"         → {clean(sample.answered)}", style="cyan")
+            sample, room = measured.samples[0], self.console.width - 9
+            self.console.print(f"         {shorten(clean(sample.asked), room)}", style="dim")
+            answered = clean(sample.answered) or "(nothing)"
+            self.console.print(f"         → {shorten(answered, room - 2)}", style="cyan")
+
+    def _fitting(self, measured: Evaluation) -> list[str]:
+        """Return the metrics whose columns fit the screen, the first one always."""
+        names = list(measured.metrics)
+        room = self.console.width - COLUMNS
+        while len(names) > 1 and sum(map(_width, names)) > room:
+            names.pop()
+        return names
 
     def conclude(self, run: Run) -> None:
         """Print the scores of a finished run, and what to type next."""
@@ -132,6 +143,10 @@ class TrainingScreen:
         if time.monotonic() - self._told > 0.2:
             self._told = time.monotonic()
             self._bar.refresh()
+
+
+def _width(name: str) -> int:
+    return max(9, len(name) + 2)
 
 
 def line(progress: Progress) -> str:

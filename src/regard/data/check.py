@@ -228,7 +228,7 @@ class _Reader:
             written = record.fields[-1]
             several = written.split(self._separator) if self._separator else [written]
             for label in self._labelling.split(written) if self._labelling.split else several:
-                if len(labels) < _MOST_LABELS or label.strip() in labels:
+                if label.strip() and (len(labels) < _MOST_LABELS or label.strip() in labels):
                     labels[label.strip()] += 1
 
     def _check_text(self, record: Record) -> None:

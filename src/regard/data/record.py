@@ -79,10 +79,14 @@ def make_record(
     *,
     group: str = "",
     roles: tuple[str, ...] = (),
+    no_label: bool = False,
 ) -> Found:
-    """Make a record, or a fault if a field is empty or not valid text."""
+    """Make a record, or a fault if a field is empty or not valid text.
+
+    With ``no_label`` the data say that the example has no label, so that its field is empty.
+    """
     for number, field in enumerate(fields, start=1):
-        if not field.strip():
+        if not field.strip() and not (no_label and number == len(fields)):
             role = roles[number - 1] if roles else ""
             what = f"The {role}" if role else f"Field {number} of {len(fields)}"
             kind = "empty-label" if role == LABEL else "empty-field"

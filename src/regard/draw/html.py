@@ -35,6 +35,7 @@ def report_page(data: ReportData) -> str:
         "Scores": _scores(data.scores),
         "Curves": _curves(data.panels),
         "Confusion": confusion_table(data.confusion) if data.confusion else "",
+        "Labels": _facts(data.labels),
         "Searches": searches_part(data.searches) if data.searches else "",
         "Samples": _samples(data.samples, data.sample_words),
         "Attention": _attention(data.attention) if data.attention else "",

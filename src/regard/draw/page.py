@@ -129,6 +129,8 @@ class ReportData:
     scores: Sequence[Score] = ()
     panels: Sequence[Panel] = ()
     confusion: Confusion | None = None
+    labels: Sequence[Fact] = ()
+    """The scores of each label, where a text may have several."""
     searches: Searches | None = None
     samples: Sequence[ReportSample] = ()
     sample_words: SampleWords = SampleWords()

@@ -43,6 +43,9 @@ class DecodingSettings(Settings):
     baseline_weight: Literal["fitted"] | Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
     """Classification: weight of the bag-of-n-grams baseline in an ensemble with the network
     (log-linear interpolation); ``fitted`` fits it on the held-out texts when training ends."""
+    threshold: Literal["fitted"] | Annotated[float, Field(ge=0.0, le=1.0)] = "fitted"
+    """Several labels: probability above which a label is answered; ``fitted`` chooses one for each
+    label by its F1 on the held-out texts when training ends."""
     max_length: PositiveInt = 200
     """Maximum number of tokens of an answer."""
     extra_length: PositiveInt = 50

@@ -113,6 +113,7 @@ EFFECTS = (
     Effect(("training.coverage",), ENCODER_DECODERS, given="model.copying"),
     Effect(("training.schedule.decay",), given="training.schedule.kind", values=("stable-decay",)),
     Effect(("decoding.baseline_weight",), LABELLERS),
+    Effect(("decoding.threshold",), LABELLERS, given="data.label_separator"),
     Effect(("decoding.lead",), ("summarization",)),
     Effect(
         ("decoding.extra_length", "decoding.max_length_ratio", "decoding.min_length_ratio"),

@@ -34,13 +34,22 @@ from regard.report.sample_captions import novelty_facts
 from regard.report.searches import searches_of
 from regard.run import REPORT, Run, describe_start, seal
 from regard.tasks.kinds import kind_of
-from regard.tasks.scores import describe_alone, find_scale, format_duration, tabulate_scores
+from regard.tasks.scores import (
+    describe_alone,
+    describe_empty,
+    find_scale,
+    format_duration,
+    list_labels,
+    tabulate_scores,
+)
 
 NAMES = {
     "bleu": "BLEU",
     "chrf": "chrF",
     "ece": "calibration error (ECE)",
     "macro_f1": "macro F1",
+    "map": "mean average precision",
+    "micro_f1": "micro F1",
     "rouge1": "ROUGE-1",
     "rouge2": "ROUGE-2",
     "rougel": "ROUGE-L",
@@ -65,6 +74,7 @@ def report_data(run: Run) -> ReportData:
         scores=_scores(run),
         panels=_panels(run),
         confusion=_confusion(run),
+        labels=_labels(run.evaluation),
         searches=searches_of(run),
         samples=_samples(run) if captions else [],
         sample_words=SampleWords(*captions) if captions else SampleWords(),
@@ -210,6 +220,11 @@ def _confusion(run: Run) -> Confusion | None:
     if isinstance(counts, dict):
         return Confusion(counts["labels"], counts["matrix"])
     return Confusion(details["labels"], counts) if counts else None
+
+
+def _labels(measured: dict[str, Any]) -> list[tuple[str, str]]:
+    empty = describe_empty(measured)
+    return [*list_labels(measured), *([("no label", empty)] if empty else [])]
 
 
 def _samples(run: Run) -> list[ReportSample]:

@@ -17,6 +17,7 @@ SHARES = {
     "rouge1",
     "rouge2",
     "rougel",
+    "subset_accuracy",
 }
 """Scores between 0 and 1 that people read as percent."""
 
@@ -91,6 +92,28 @@ def describe_alone(measured: Mapping[str, Any]) -> str:
         return ""
     alone = f"These are the scores of an ensemble; {first.metric} alone: {first.format_alone()}."
     return " ".join(part for part in (alone, describe_share(measured)) if part)
+
+
+def list_labels(measured: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Write the scores of each label with its threshold, where a text may have several labels."""
+    return [
+        (
+            label,
+            f"F1 {each['f1']:.1%}, precision {each['precision']:.1%}, recall {each['recall']:.1%}; "
+            f"true of {each['support']:,} texts; threshold {each['threshold']:.2f}",
+        )
+        for label, each in measured.get("details", {}).get("by_label", {}).items()
+        if "threshold" in each
+    ]
+
+
+def describe_empty(measured: Mapping[str, Any]) -> str:
+    """Say how many texts were answered with no label, where there may be several."""
+    empty = measured.get("details", {}).get("no_label")
+    if not empty:
+        return ""
+    answered, true, texts = empty["answered"], empty["true"], measured["count"]
+    return f"of {texts:,} texts {answered:,} are answered with no label; {true:,} have none"
 
 
 def describe_share(measured: Mapping[str, Any]) -> str:

@@ -91,6 +91,8 @@ class Prediction(NamedTuple):
     """The embedding of the text, for a task that encodes."""
     entities: tuple[dict[str, Any], ...] | None = None
     """Spans of the text with ``entity_group``, ``score``, ``word``, ``start`` and ``end``."""
+    labels: tuple[str, ...] | None = None
+    """The labels, where a text may have several; there may be none."""
 
 
 ModelT = TypeVar("ModelT", bound=nn.Module)

@@ -13,7 +13,15 @@ from regard.data.formats.column_names import find_usual_names
 from regard.data.formats.columns import Choice, choose_by_content, describe_columns, take_sample
 from regard.data.formats.table import make_columns_fault
 from regard.data.lines import TextLine, iterate_lines
-from regard.data.record import Fault, Found, Request, make_blank_note, make_fault, make_record
+from regard.data.record import (
+    LABEL,
+    Fault,
+    Found,
+    Request,
+    make_blank_note,
+    make_fault,
+    make_record,
+)
 
 
 class Entry(NamedTuple):
@@ -131,23 +139,45 @@ def _make_record(path: Path, entry: Entry, wanted: Request) -> Found:
             return make_fault("missing-field", path, entry.number, problem)
         text = _to_text(field, wanted.label_separator)
         if text is None:
-            what = type(field).__name__
-            return make_fault(
-                "json", path, entry.number, f"The field {name!r} is a {what}, not a text."
-            )
+            return _refuse_field(path, entry.number, name, field)
         fields.append(text)
     group = get_text(entry.value, wanted.group, "") if wanted.group else None
-    return make_record(tuple(fields), path, entry.number, group=group or "", roles=wanted.roles)
+    return make_record(
+        tuple(fields),
+        path,
+        entry.number,
+        group=group or "",
+        roles=wanted.roles,
+        no_label=field == [] and wanted.roles[-1:] == (LABEL,),
+    )
+
+
+def _refuse_field(path: Path, line: int, name: str, field: object) -> Fault:
+    """Make the fault of a field that is no text."""
+    if not isinstance(field, list):
+        what = type(field).__name__
+        return make_fault("json", path, line, f"The field {name!r} is a {what}, not a text.")
+    fault = make_fault("json", path, line, f"The field {name!r} is a list of {len(field)}.")
+    return fault._replace(
+        remedy='If texts have several labels, set data.label_separator = "|"; else write one text.'
+    )
 
 
 def _to_text(field: object, separator: str) -> str | None:
-    """Convert a field to text: numbers as written, lists joined by a separator."""
-    if isinstance(field, list) and separator:
-        parts = [_to_text(part, "") for part in field]
-        return None if None in parts else separator.join(part for part in parts if part)
-    if isinstance(field, bool):
-        return str(field).lower()
-    return str(field) if isinstance(field, str | int | float) else None
+    """Convert a field to text; lists are joined by a separator, one of a single part needs none."""
+    if not isinstance(field, list):
+        return _part_to_text(field)
+    parts = [_part_to_text(part) for part in field]
+    if None in parts or (len(parts) != 1 and not separator):
+        return None
+    return separator.join(part for part in parts if part)
+
+
+def _part_to_text(part: object) -> str | None:
+    """Convert a text, a truth value or a number, as written."""
+    if isinstance(part, bool):
+        return str(part).lower()
+    return str(part) if isinstance(part, str | int | float) else None
 
 
 def _get_value(value: Mapping[str, Any], name: str) -> object:

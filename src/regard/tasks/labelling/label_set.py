@@ -6,11 +6,22 @@ from collections import Counter
 from regard.errors import DataError
 from regard.recipe.data import DataSettings
 from regard.recipe.recipe import Recipe
-from regard.tasks.labelling.labels import split
+from regard.tasks.labelling.labels import Labels, OneLabel, Score, split
+from regard.tasks.labelling.several_labels import SeveralLabels
 from regard.tasks.task import Examples
 
 MANY = 100  # labels above which most of them must occur twice
 SHOWN = 8  # labels listed in a message
+
+
+def labels_from_recipe(data: DataSettings) -> Labels:
+    """Return the labels of complete settings."""
+    if data.scores:
+        assert data.score_range is not None
+        return Score(*data.score_range)
+    if data.label_separator:
+        return SeveralLabels(data.labels, data.label_separator)
+    return OneLabel(data.labels)
 
 
 def completed(recipe: Recipe, source: Examples) -> Recipe:
@@ -31,7 +42,7 @@ def wrong_label(data: DataSettings, written: str) -> tuple[str, str] | None:
                 f"{_listed(data.labels)}.",
                 "Correct the label, or add examples of it to data.train.",
             )
-    if not parts:
+    if not parts and not data.label_separator:
         return "There is no label.", "Add at least one label."
     return None
 

@@ -32,9 +32,9 @@ from regard.tasks.baselines.ensemble import Answers, Ensemble
 from regard.tasks.baselines.hashed_ngrams import Ngrams
 from regard.tasks.baselines.labels import Features
 from regard.tasks.labelling.cost import LabelCost
+from regard.tasks.labelling.decisions import Decisions
 from regard.tasks.labelling.forward_passes import passes_of
-from regard.tasks.labelling.label_set import completed, wrong_label
-from regard.tasks.labelling.labels import labels_from_recipe
+from regard.tasks.labelling.label_set import completed, labels_from_recipe, wrong_label
 from regard.tasks.labelling.overlong import Fitted, drawn
 from regard.tasks.labelling.question import label_question, text_attention
 from regard.tasks.labelling.sentences import sentences_of
@@ -75,6 +75,7 @@ class Labelled(LabelCost, Task[Reader]):
         self.metric = self.labels.metric
         self.dropout = dropout_from_recipe(recipe.text, tokenizer)
         self.ensemble = Ensemble(self.labels, recipe.decoding, self.features)
+        self.decisions = Decisions(self.labels, recipe.decoding)
         self.shares: Tensor | None = None
 
     @classmethod
@@ -245,27 +246,32 @@ class Labelled(LabelCost, Task[Reader]):
 
     def load_baseline(self, parameters: Mapping[str, Tensor]) -> None:
         self.ensemble.put(parameters)
+        self.decisions.put(parameters)
 
     def fit_ensemble(self, model: Reader, held_out: Sequence[Texts]) -> dict[str, Tensor]:
-        texts = [one[:-1] for one in held_out]
-        return self.ensemble.fit(self.read(model, texts), texts, [one[-1] for one in held_out])
+        """Fit the share of the baseline, and then the thresholds of several labels."""
+        texts, written = [one[:-1] for one in held_out], [one[-1] for one in held_out]
+        network = self.read(model, texts)
+        share = self.ensemble.fit(network, texts, written)
+        answers = self.ensemble.join(network, texts)
+        return share | self.decisions.fit(network, answers, written)
 
     def measure(self, model: Reader, examples: Sequence[Texts], *, quick: bool) -> Evaluation:
         """Score model, baseline, and both together with equal shares."""
         texts, written = [one[:-1] for one in examples], [one[-1] for one in examples]
         mine = self.read(model, texts)
-        labels, answers = self.labels, self.ensemble.join(mine, texts)
+        labels, answers = self.decisions.labels(), self.ensemble.join(mine, texts)
         told = labels.predict(answers.all)
         return Evaluation(
             labels.score(answers.all, written),
-            {} if answers.bag is None else labels.score(answers.bag, written),
+            self.decisions.score("baseline", answers.bag, written),
             labels.signature,
             len(examples),
             [
                 Sample(" | ".join(asked)[:SHOWN], label, said.text, labels.right(said.text, label))
                 for asked, label, said in zip(texts, written, told, strict=True)
             ],
-            {} if answers.together is None else labels.score(answers.together, written),
+            self.decisions.score("together", answers.together, written),
             {} if quick else self._details(mine, answers, written),
         )
 
@@ -284,9 +290,10 @@ class Labelled(LabelCost, Task[Reader]):
 
     def _details(self, mine: Tensor, answers: Answers, written: Sequence[str]) -> dict[str, Any]:
         """Return the task's details, the share of the baseline, and the members' own scores."""
-        details, score = self.labels.details(answers.all, written), self.labels.score
+        details = self.decisions.labels().details(answers.all, written)
         every = self.ensemble.voices(mine, answers)
-        alone = {who: score(said, written)[self.metric] for who, said in every.items()}
+        score = self.decisions.score
+        alone = {who: score(who, said, written)[self.metric] for who, said in every.items()}
         if fitted := self.ensemble.fitted:
             details["fitted"] = {"baseline_share": fitted.share, "held_out": fitted.texts}
         return {**details, "alone": alone} if alone else details
@@ -303,9 +310,9 @@ class Labelled(LabelCost, Task[Reader]):
         tokens = self._tokens(taken)
         lost = [self._lost(one, truncate=truncate) for one in tokens]
         mine = self._logits(model, [self.rows(one) for one in tokens])
-        told = self.labels.predict(self.ensemble.join(mine, taken).all)
+        told = self.decisions.labels().predict(self.ensemble.join(mine, taken).all)
         for place, one, count in zip(asked, told, lost, strict=True):
-            answers[place] = Prediction(*one[:2], count, one.probabilities)
+            answers[place] = Prediction(*one[:2], count, one.probabilities, labels=one.labels)
         return answers
 
     def _lost(self, tokens: Tokens, *, truncate: bool) -> int:

@@ -1,4 +1,4 @@
-"""Kinds of labels: one of several classes, any number of labels, or a score.
+"""Kinds of labels: one of several classes, or a score; ``several_labels`` has the third.
 
 Each kind defines the number of logits, their loss, the prediction and the metrics.
 """
@@ -12,13 +12,10 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, one_hot
 
-from regard.recipe.data import DataSettings
 from regard.tasks.labelling.metrics import (
-    by_label,
     confusion,
     number_scores,
     one_label_scores,
-    several_label_scores,
 )
 from regard.tasks.losses import consistency
 
@@ -35,6 +32,8 @@ class PredictedLabel(NamedTuple):
     text: str
     log_probability: float
     probabilities: dict[str, float]
+    labels: tuple[str, ...] | None = None
+    """Where there may be several."""
 
 
 class Labels(ABC):
@@ -90,6 +89,14 @@ class Labels(ABC):
     def details(self, logits: Logits, written: Sequence[str]) -> dict[str, Any]:
         """Return further results, such as a confusion matrix."""
 
+    def fit_thresholds(self, logits: Logits, written: Sequence[str]) -> Tensor | None:
+        """Choose a threshold for each label on held-out texts; None if labels need none."""
+        return None
+
+    def with_thresholds(self, thresholds: Tensor) -> "Labels":
+        """Return the labels with other thresholds."""
+        return self
+
     @abstractmethod
     def right(self, said: str, written: str) -> float | None:
         """Return 1 for a correct prediction, 0 for a wrong one, None for a score."""
@@ -143,64 +150,6 @@ class OneLabel(Labels):
         return confusion(logits.argmax(dim=1), true, self.names)
 
 
-class SeveralLabels(Labels):
-    """p(label) = σ(logit), each for itself.
-
-    Args:
-        names: One for each logit.
-        separator: What stands between the labels of one text.
-
-    """
-
-    metric = "micro_f1"
-    signature = {  # noqa: RUF012
-        "micro_f1": "labels of probability over 1/2, counted over all labels",
-        "accuracy": "share of texts with exactly the true labels",
-    }
-
-    def __init__(self, names: Sequence[str], separator: str) -> None:
-        super().__init__(names)
-        self.separator = separator
-
-    def numbers(self, written: str) -> list[int]:
-        return sorted({self.names.index(one) for one in split(written, self.separator)})
-
-    def targets(self, numbers: Sequence[Sequence[int]]) -> Targets:
-        targets = torch.zeros(len(numbers), self.columns)
-        for row, own in zip(targets, numbers, strict=True):
-            row[list(map(int, own))] = 1.0
-        return targets
-
-    def lost(self, logits: Logits, targets: Targets, *, smoothing: float) -> Float[Tensor, " text"]:
-        return _each_lost(logits, (1 - smoothing) * targets + smoothing / 2)
-
-    def divergence(self, first: Logits, second: Logits) -> Float[Tensor, ""]:
-        return consistency(_with_rest(first), _with_rest(second))
-
-    def weights(self, targets: Targets, shares: Float[Tensor, " column"]) -> Float[Tensor, " text"]:
-        """Rare labels have a higher weight; that of a text is the mean over its labels."""
-        each = 1 / (shares * self.columns / shares.sum()).clamp(min=1e-9)
-        return (targets * each).sum(dim=1) / targets.sum(dim=1).clamp(min=1)
-
-    def predict(self, logits: Logits) -> list[PredictedLabel]:
-        found = []
-        for row in logits:
-            said = [name for name, logit in zip(self.names, row.tolist(), strict=True) if logit > 0]
-            sure = float(row.abs().neg().exp().log1p().neg().sum())
-            every = dict(zip(self.names, row.sigmoid().tolist(), strict=True))
-            found.append(PredictedLabel(self.separator.join(said), sure, every))
-        return found
-
-    def right(self, said: str, written: str) -> float | None:
-        return float(self.numbers(said) == self.numbers(written))
-
-    def score(self, logits: Logits, written: Sequence[str]) -> dict[str, float]:
-        return several_label_scores(logits, self._true(written).bool())
-
-    def details(self, logits: Logits, written: Sequence[str]) -> dict[str, Any]:
-        return by_label(logits > 0, self._true(written).bool(), self.names)
-
-
 class Score(Labels):
     """score = low + (high - low)·σ(logit), learned by the cross entropy of its share of the range.
 
@@ -228,10 +177,10 @@ class Score(Labels):
         return torch.tensor([[int(own[0]) / STEPS] for own in numbers])
 
     def lost(self, logits: Logits, targets: Targets, *, smoothing: float) -> Float[Tensor, " text"]:
-        return _each_lost(logits, targets)
+        return compute_binary_losses(logits, targets)
 
     def divergence(self, first: Logits, second: Logits) -> Float[Tensor, ""]:
-        return consistency(_with_rest(first), _with_rest(second))
+        return consistency(add_absence(first), add_absence(second))
 
     def weights(self, targets: Targets, shares: Float[Tensor, " column"]) -> Float[Tensor, " text"]:
         return targets.new_ones(len(targets))
@@ -254,26 +203,17 @@ class Score(Labels):
         return (self.low + (self.high - self.low) * logits[:, 0].double().sigmoid()).tolist()
 
 
-def labels_from_recipe(data: DataSettings) -> Labels:
-    """Return the labels of complete settings."""
-    if data.scores:
-        assert data.score_range is not None
-        return Score(*data.score_range)
-    if data.label_separator:
-        return SeveralLabels(data.labels, data.label_separator)
-    return OneLabel(data.labels)
-
-
 def split(written: str, separator: str) -> list[str]:
     """Split a field into its labels."""
     parts = written.split(separator) if separator else [written]
     return [part.strip() for part in parts if part.strip()]
 
 
-def _each_lost(logits: Tensor, targets: Tensor) -> Tensor:
+def compute_binary_losses(logits: Tensor, targets: Tensor) -> Tensor:
+    """Sum the cross entropies of each text's labels."""
     return binary_cross_entropy_with_logits(logits, targets, reduction="none").sum(dim=1)
 
 
-def _with_rest(logits: Tensor) -> Tensor:
+def add_absence(logits: Tensor) -> Tensor:
     """Turn every logit into two classes: the label and its absence."""
     return torch.stack([logits.flatten(), torch.zeros_like(logits).flatten()], dim=1)

@@ -1,8 +1,10 @@
 """Metrics of labels and scores.
 
-    accuracy   share of texts whose answer is right (for several labels: all of them)
+    accuracy   share of texts whose answer is right (of several labels: exactly all of them)
     F1(label)  2·right / (2·right + wrongly said + wrongly not said); macro: mean over labels,
                micro: the same with the counts of all labels added up
+    MAP        mean over labels of average precision: texts ranked by the probability of the label,
+               Σ over ranks of (recall gained) · precision; texts of one probability share a rank
     ECE        Σ over 15 equal bins of confidence:  share in bin · |accuracy - mean confidence|
     pearson    correlation of the numbers; spearman: of their ranks, ties given their mean rank
 
@@ -38,10 +40,11 @@ def one_label_scores(
 
 
 def several_label_scores(
-    logits: Float[Tensor, "text label"], true: Bool[Tensor, "text label"]
+    logits: Float[Tensor, "text label"],
+    said: Bool[Tensor, "text label"],
+    true: Bool[Tensor, "text label"],
 ) -> dict[str, float]:
-    """Score texts that have any number of labels each."""
-    said = logits > 0
+    """Score texts that have any number of labels each; ``said`` are those answered."""
     lost = torch.nn.functional.binary_cross_entropy_with_logits(
         logits.double(), true.double(), reduction="none"
     )
@@ -50,10 +53,30 @@ def several_label_scores(
     return {
         "micro_f1": float(everything),
         "macro_f1": float(f1(said, true).mean()),
-        "accuracy": float((said == true).all(dim=1).double().mean()),
-        "ece": calibration_error(confidence.flatten(), (said == true).flatten()),
+        "subset_accuracy": float((said == true).all(dim=1).double().mean()),
+        "map": mean_average_precision(logits, true),
+        "ece": calibration_error(confidence.flatten(), ((logits > 0) == true).flatten()),
         "loss": float(lost.sum(dim=1).mean()),
     }
+
+
+def mean_average_precision(
+    logits: Float[Tensor, "text label"], true: Bool[Tensor, "text label"]
+) -> float:
+    """Average precision, the mean over the labels that any text has; 0 if there is none."""
+    each = [
+        _average_precision(scores.numpy(), hits.numpy())
+        for scores, hits in zip(logits.T, true.T, strict=True)
+        if hits.any()
+    ]
+    return float(np.mean(each)) if each else 0.0
+
+
+def _average_precision(scores: NDArray[Any], true: NDArray[np.bool_]) -> float:
+    order = np.argsort(-scores, kind="stable")
+    ends = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))  # the last of each rank
+    right = true[order].cumsum()[ends]
+    return float((np.diff(right, prepend=0) * right / (ends + 1)).sum() / right[-1])
 
 
 def number_scores(said: Sequence[float], true: Sequence[float]) -> dict[str, float]:

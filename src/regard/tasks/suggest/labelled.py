@@ -1,12 +1,13 @@
 """Suggested recipes for labelled texts and pairs of texts."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from regard.tasks.suggest.survey import SEPARATOR, Choices, DataSurvey
+from regard.tasks.suggest.last_field import detect_last_field
+from regard.tasks.suggest.survey import Choices, DataSurvey
 
 SMALL = 5_000  # examples below which dropout is stronger
 EPOCHS = {
@@ -15,7 +16,6 @@ EPOCHS = {
 }
 """Epochs for fewer examples than this."""
 MAX_LENGTH = 512  # tokens of one text
-FEW = 20  # distinct numbers up to which they may be labels
 
 
 def suggest_classification(files: Sequence[str], seen: DataSurvey) -> Choices:
@@ -42,7 +42,7 @@ def suggest_sentence_pair(files: Sequence[str], seen: DataSurvey) -> Choices:
 def _common(
     task: str, files: Sequence[str], seen: DataSurvey, size: str
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    data, reasons = _last_field(seen.labels)
+    data, reasons = detect_last_field(seen.labels)
     sides = 2 if task == "sentence-pair" else 1
     longest = int(min(MAX_LENGTH, max(32, 2 * sides * seen.longest + sides + 1)))
     dropout = 0.3 if seen.examples < SMALL else 0.2
@@ -84,32 +84,6 @@ def _common(
         "training.budget": "longer training overfits.",
         "training.label_smoothing": "without it a small model becomes overconfident.",
         "decoding.baseline_weight": "network and n-gram baseline make different errors; held-out "
-        "texts decide their shares; 0 uses the network alone, as `regard explain` does.",
+        "texts decide their shares; 0 uses the network alone.",
     }
     return tables, reasons
-
-
-def _last_field(different: Collection[str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Detect whether the last field is one label, several labels or a score."""
-    if len(different) > FEW and all(map(_is_number, different)):
-        return {"scores": True}, {
-            "data.scores": f"the last field holds {len(different):,} distinct numbers."
-        }
-    if any(SEPARATOR in one for one in different) and _combine(different):
-        return {"label_separator": SEPARATOR}, {
-            "data.label_separator": "some texts have several labels."
-        }
-    return {}, {}
-
-
-def _combine(different: Collection[str]) -> bool:
-    """Whether labels between separators also occur alone or in other combinations."""
-    parts = {part for one in different for part in one.split(SEPARATOR)}
-    return len(parts) < len(different) or any(one in parts for one in different)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return np.isfinite(float(text.replace(",", ".", 1))).item()
-    except ValueError:
-        return False

@@ -62,7 +62,7 @@ def _adapt_to_findings(report: Report, reasons: dict[str, str]) -> dict[str, Any
         found["labels"] = sorted(labels)
         label, count = labels.most_common()[-1]
         reasons["data.labels"] = (
-            f"listed, since all examples of a rare one may be held out; of {label!r} there are "
-            f"{count}."
+            "listed, since all examples of a rare one may be held out; of "
+            f"{label!r} there {'is' if count == 1 else 'are'} {count}."
         )
     return found

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from regard.data.record import LABEL, Request
-from regard.data.source import RecordReader, scan
+from regard.data.record import LABEL, Fault, Request
+from regard.data.source import make_error, scan
 from regard.errors import DataError
 from regard.recipe.data import DataSettings
 
@@ -49,12 +49,20 @@ def survey(data: DataSettings, request: Request) -> DataSurvey:
     counts = []
     last: set[str] = set()
     request = request._replace(label_separator=SEPARATOR)
-    for record in RecordReader(scan(data.train, request, format=data.format), skip=True):
+    faults: list[Fault] = []
+    for record in scan(data.train, request, format=data.format):
+        if isinstance(record, Fault):
+            if record.severity == "fatal":
+                raise make_error(record)
+            faults += [record] if record.severity == "bad" and not faults else []
+            continue
         if request.roles[-1:] == (LABEL,):
             last.add(record.fields[-1].strip())
         counts.append(max(len(field.split()) for field in record.fields))
         if len(counts) > MOST_SURVEYED:
             break
+    if not counts and faults:
+        raise make_error(faults[0])
     if not counts:
         raise DataError(
             f"data must hold at least one example. Got none in {', '.join(data.train)}.",
