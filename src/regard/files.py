@@ -32,12 +32,15 @@ def write_tensors_whole(file: Path, tensors: "Mapping[str, Tensor]") -> None:
     _write_whole(file, lambda unfinished: write_tensors(unfinished, tensors))
 
 
-def write_tensors(file: Path, tensors: "Mapping[str, Tensor]") -> None:
+def write_tensors(
+    file: Path, tensors: "Mapping[str, Tensor]", *, metadata: dict[str, str] | None = None
+) -> None:
     """Write tensors to a safetensors file that the caller syncs."""
     from safetensors.torch import save_file  # torch is imported only where tensors are written
 
+    whole = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
     with raise_os_errors(), _keep_mode(file):
-        save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, file)
+        save_file(whole, file, metadata=metadata)
 
 
 def write_arrays(file: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:

@@ -46,7 +46,10 @@ MAY_IMPORT = {
             "training.schedule",
         ),
     },
-    "interop": {"run", "recipe", "layers", "models", "text", "tasks", "report.imported_card"},
+    "interop": {
+        *("run", "recipe", "layers", "models", "text", "tasks", "data.batch"),
+        "report.imported_card",
+    },
     "serve": {
         *("inference", "explain", "run", "tasks", "recipe", "account", "draw"),
         *("text.tokenizer", "text.special", "text.stream", "text.sentences"),

@@ -22,6 +22,8 @@ Misuse = typer.BadParameter.__bases__[0]
 """Typer's own exception for a wrong call; it has changed modules, never its place."""
 
 _TRACEBACK = "--traceback"
+_BARE = ("--to",)
+"""Options that may stand without a value, which then says the same as leaving them out."""
 _LISTS = ("--data", "--names", "--report-to", "--seeds")
 """Options that take all words up to the next option."""
 
@@ -31,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     texts = given.index("--") if "--" in given else len(given)
     traced = _TRACEBACK in given[:texts]
-    words = [word for word in given[:texts] if word != _TRACEBACK]
+    words = _drop_bare([word for word in given[:texts] if word != _TRACEBACK])
     rest = [*_several(words), *given[texts:]]
     try:
         refuse_renamed(_verb(words), words)
@@ -69,6 +71,16 @@ def _version(asked: bool) -> bool:
         print_text(f"regard {__version__}")
         raise typer.Exit
     return asked
+
+
+def _drop_bare(words: list[str]) -> list[str]:
+    """Drop ``--to`` where no value follows it."""
+    after = [*words[1:], "-"]
+    return [
+        word
+        for word, following in zip(words, after, strict=True)
+        if word not in _BARE or not following.startswith("-")
+    ]
 
 
 def _several(words: Sequence[str]) -> list[str]:

@@ -26,6 +26,7 @@ VERBS = {
     "serve": "Serve runs and indexes over HTTP.",
     "index": "Make a corpus ready to be searched.",
     "search": "Find the documents that answer a query.",
+    "export": "Write a run in another library's format, verified with that library.",
     "import": "Make a run of a BERT that Hugging Face transformers saved.",
     "explain": "Attribute an answer to words; show every attention head.",
     "heads": "Analyse attention heads: roles, importance, pruning.",

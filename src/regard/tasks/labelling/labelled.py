@@ -31,6 +31,7 @@ from regard.recipe.recipe import Recipe
 from regard.tasks.baselines.ensemble import Answers, Ensemble
 from regard.tasks.baselines.hashed_ngrams import Ngrams
 from regard.tasks.baselines.labels import Features
+from regard.tasks.foreign import FRAMED, FRAMED_PAIR, Export, Obstacle, kind_of_body
 from regard.tasks.labelling.cost import LabelCost
 from regard.tasks.labelling.decisions import Decisions
 from regard.tasks.labelling.forward_passes import passes_of
@@ -51,6 +52,14 @@ SHOWN = 500  # characters of a sample
 Reader: TypeAlias = Classifier | Han
 Tokens = tuple[list[int], ...]
 """The ids of an example's texts, without special ones."""
+
+
+BASELINE = Obstacle(
+    "decoding.baseline_weight",
+    0.0,
+    "answers are those of network and n-gram baseline together",
+    "Set decoding.baseline_weight to 0.0.",
+)
 
 
 class Labelled(LabelCost, Task[Reader]):
@@ -110,6 +119,21 @@ class Labelled(LabelCost, Task[Reader]):
     def refusal(cls, recipe: Recipe, fields: Texts) -> tuple[str, str] | None:
         """Return problem and remedy for an invalid label."""
         return wrong_label(recipe.data, fields[-1])
+
+    def export(self) -> Export:
+        """Return a body with a label head; the baseline in an ensemble has no counterpart."""
+        kind, labels = kind_of_body(causal=self.recipe.model.causal), self.labels
+        problem = f"{'single' if labels.exclusive else 'multi'}_label_classification"
+        share = self.recipe.decoding.baseline_weight
+        return Export(
+            kind,
+            "labels",
+            FRAMED,
+            pair_template=FRAMED_PAIR if self.texts == 2 else (),
+            labels=labels.names,
+            problem=problem,
+            obstacles=(BASELINE._replace(value=share),) if share else (),
+        )
 
     @property
     def longest(self) -> int | None:

@@ -28,6 +28,7 @@ from regard.models.build.writing import language_model
 from regard.models.gpt import LanguageModel, document_mask
 from regard.recipe.model import AttentionSettings
 from regard.recipe.recipe import Recipe
+from regard.tasks.foreign import TEXT, Export
 from regard.tasks.language.continuation import Continuation
 from regard.tasks.language.cost import LanguageModelCost
 from regard.tasks.language.ngrams import NgramModel, learn_ngrams
@@ -92,6 +93,10 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
         ids = batch.fields[0].ids
         sampled = self.recipe.training.softmax == "sampled"
         return Load(len(ids), ids.shape[1] - 1, sampled=len(ids[:, 1:].unique()) if sampled else 0)
+
+    def export(self) -> Export:
+        """Return a causal model whose texts begin with the end token."""
+        return Export("causal", "tokens", (special.SPECIAL[special.END], TEXT))
 
     @property
     def longest(self) -> None:

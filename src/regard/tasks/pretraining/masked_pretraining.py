@@ -21,7 +21,14 @@ from regard.models.bert import Bert
 from regard.models.build.pretraining import pretraining_model
 from regard.randomness import Purpose, derive_generator
 from regard.recipe.recipe import Recipe
-from regard.tasks.foreign import Adoption, ForeignEncoder
+from regard.tasks.foreign import (
+    FRAMED,
+    FRAMED_PAIR,
+    Adoption,
+    Export,
+    ForeignEncoder,
+    Obstacle,
+)
 from regard.tasks.losses import Loss
 from regard.tasks.pretraining.cost import MaskedCost
 from regard.tasks.pretraining.fill_masks import encode_with_masks, fill_masks, truncated
@@ -109,6 +116,22 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
             "pretraining": {"pairs": "next-sentence" if encoder.judges_pairs else "none"},
         }
         return Adoption(tables, usual=not encoder.pools)
+
+    def export(self) -> Export:
+        """Return a body with heads for masked tokens and pairs."""
+        objective, name = self.settings.objective, "pretraining.objective"
+        reason = "its model is a body with a head of its own kind"
+        remedy = 'Set pretraining.objective to "masked".'
+        obstacles = (Obstacle(name, objective, reason, remedy),)
+        return Export(
+            "encoder",
+            "tokens",
+            FRAMED,
+            "masked",
+            FRAMED_PAIR if self.pairs else (),
+            pairs=self.pairs,
+            obstacles=obstacles if objective in ("replaced", "autoencoder") else (),
+        )
 
     def encode(self, examples: list[tuple[str, ...]]) -> list[tuple[list[int], ...]]:
         """Encode documents with white space folded; for pairs, also the lengths of sentences."""

@@ -3,8 +3,7 @@
     loss = -log exp(v(q)·v(d⁺) / τ) / Σ over the batch's documents d of exp(v(q)·v(d) / τ)
 
 (InfoNCE: van den Oord et al. 2018; in-batch negatives: Karpukhin et al. 2020.) The symmetric loss
-also normalizes over the queries of the batch. If a step is split into shards, negatives are taken
-from the same shard only.
+also normalizes over the queries of the batch. Negatives are of the same shard of a step.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,7 @@ from regard.models.bi_encoder import BiEncoder
 from regard.models.build.retrieval import bi_encoder
 from regard.recipe.data import DataSettings
 from regard.recipe.recipe import Recipe
-from regard.tasks.foreign import Adoption, ForeignEncoder
+from regard.tasks.foreign import FRAMED, Adoption, Export, ForeignEncoder
 from regard.tasks.labelling.overlong import head, head_tail, windows
 from regard.tasks.losses import Loss
 from regard.tasks.retrieval.check import check
@@ -86,6 +85,7 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
     fields, texts, reads_columns = 3, 2, False
     metric = "ndcg@10"
     baseline = "BM25, which compares words and learns nothing"
+    exported = Export("encoder", "vector", FRAMED, "folded")
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
         super().__init__(recipe, tokenizer)

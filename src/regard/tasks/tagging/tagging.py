@@ -22,6 +22,7 @@ from regard.models.parameters import initialise_parameters
 from regard.models.tagger import Tagger, TagHead
 from regard.recipe.data import DataSettings
 from regard.recipe.recipe import Recipe
+from regard.tasks.foreign import FRAMED, Export, kind_of_body
 from regard.tasks.labelling.overlong import Fitted, head, head_tail
 from regard.tasks.losses import Loss, cross_entropy
 from regard.tasks.question import Inquiry, Question
@@ -110,6 +111,11 @@ class Tagging(TaggingCost, Task[Tagger]):
     def check(cls, recipe: Recipe) -> Report:
         """Check tokens and tags, or texts and spans."""
         return check(recipe)
+
+    def export(self) -> Export:
+        """Return a body with a tag for each token."""
+        kind = kind_of_body(causal=self.recipe.model.causal)
+        return Export(kind, "tags", FRAMED, "words", labels=self.tags)
 
     @property
     def longest(self) -> int | None:

@@ -21,6 +21,7 @@ from regard.errors import UsageError
 from regard.models.transformer import Transformer
 from regard.randomness import Purpose, derive_generator
 from regard.recipe.recipe import Recipe
+from regard.tasks.foreign import Export
 from regard.tasks.pretraining.fill_masks import MASK, encode_with_masks
 from regard.tasks.pretraining.scores import count_frequencies
 from regard.tasks.task import Evaluation, Examples, Sample, Texts
@@ -110,6 +111,9 @@ class Denoising(DocumentWritingCost, TextToText):
 
     def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
         return [encode_with_masks(self.tokenizer, fold_space(text)) for text in texts]
+
+    def export(self) -> Export:
+        return super().export()._replace(reads="masked")
 
     def truncate_source(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
         found = truncate_for_inference(ids, most, self.recipe.text, truncate=truncate)

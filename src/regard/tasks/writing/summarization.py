@@ -5,6 +5,7 @@ from typing import Any
 
 from regard.models.transformer import Transformer
 from regard.recipe.recipe import Recipe
+from regard.tasks.foreign import Export
 from regard.tasks.task import Evaluation, Examples, Prediction, Sample
 from regard.tasks.writing.copied import copied_words
 from regard.tasks.writing.cost import SummaryCost
@@ -62,6 +63,9 @@ class Summarization(SummaryCost, TextToText):
 
     def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
         return self.tokenizer.encode_batch([fold_space(text) for text in texts])
+
+    def export(self) -> Export:
+        return super().export()._replace(reads="folded")
 
     def truncate_source(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
         return truncate_for_inference(ids, most, self.recipe.text, truncate=truncate)

@@ -22,6 +22,7 @@ from regard.models.lexical_start import start_from_lexicon
 from regard.models.transformer import Transformer
 from regard.recipe.model import LearnedSettings, RelativeSettings
 from regard.recipe.recipe import Recipe
+from regard.tasks.foreign import TEXT, Export
 from regard.tasks.losses import Loss
 from regard.tasks.question import AnsweredBatch, Inquiry, Question
 from regard.tasks.task import Prediction, Task, Texts
@@ -57,6 +58,10 @@ class TextToText(WritingCost, Task[Transformer]):
     @abstractmethod
     def truncate_source(self, ids: list[int], most: int, *, truncate: bool) -> list[int]:
         """Truncate a source for inference to at most ``most`` ids, or raise an error."""
+
+    def export(self) -> Export:
+        """Return an encoder-decoder whose sources end with the end token."""
+        return Export("encoder-decoder", "tokens", (TEXT, special.SPECIAL[special.END]))
 
     def load(self, batch: Batch) -> Load:
         source, target = batch.fields[:2]

@@ -1,0 +1,1 @@
+"""Export targets: what fits, how a folder is written, and the target's own implementation."""

@@ -1,0 +1,1 @@
+"""Folders that Hugging Face transformers loads, without code of our own in them."""

@@ -1,0 +1,6 @@
+"""The export targets, one row each: a new target is a folder in ``exports`` and a row here."""
+
+from regard.interop.exports.hf.hf import HF
+from regard.interop.exports.target import Target
+
+TARGETS: dict[str, Target] = {target.name: target for target in (HF,)}
