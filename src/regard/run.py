@@ -34,16 +34,26 @@ from regard.recipe.decoding_overrides import override_decoding
 from regard.recipe.dump import dump
 from regard.recipe.load import load as load_recipe
 from regard.recipe.recipe import Recipe
+from regard.run_files import (
+    ANSWERS,
+    BASELINE,
+    CARD,
+    CONFIG,
+    JOURNAL,
+    LOCK,
+    METRICS,
+    MODEL,
+    RECIPE,
+    REPORT,
+    SEAL,
+    TOKENIZER,
+    read_journal,
+)
 from regard.tasks.kinds import make_task
 from regard.tasks.task import Task
 from regard.text.tokenizer import Tokenizer
 
 FORMAT = 1
-RECIPE, TOKENIZER = "recipe.toml", "tokenizer.json"
-MODEL, CONFIG = "model.safetensors", "config.json"
-JOURNAL, METRICS, CARD, REPORT = "journal.jsonl", "metrics.json", "README.md", "report.html"
-BASELINE, ANSWERS = "baseline.safetensors", "answers.jsonl"
-SEAL, CHECKPOINTS, LOCK = "regard.json", "checkpoints", ".lock"
 VERIFIED = (RECIPE, TOKENIZER, MODEL, CONFIG, METRICS)
 """Files that answers depend on; verified whenever a run is opened."""
 
@@ -227,24 +237,6 @@ def seal(folder: Path) -> None:
     versions = {name: version(name) for name in ("torch", "tokenizers", "safetensors", "numpy")}
     facts = {"format": FORMAT, "regard": __version__, "versions": versions}
     write_seal(folder / SEAL, facts, (name for name in names if (folder / name).exists()))
-
-
-def read_journal(file: Path) -> list[dict[str, Any]]:
-    """Read the journal's events, each step once.
-
-    A run that was stopped and resumed repeats some steps: an event ``resumed`` at step s discards
-    earlier events of later steps.
-    """
-    kept: list[dict[str, Any]] = []
-    for raw in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
-        try:
-            line = json.loads(raw)
-        except json.JSONDecodeError:
-            continue  # cut short by a kill
-        if line["event"] == "resumed":
-            kept = [old for old in kept if old.get("step", 0) <= line["step"]]
-        kept.append(line)
-    return kept
 
 
 def _read_seal(folder: Path) -> dict[str, Any]:

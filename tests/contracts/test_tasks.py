@@ -27,7 +27,8 @@ from regard.explain.erasure import quote
 from regard.ledger.entry import Seq
 from regard.models.parameters import collect_parameters, load_parameters
 from regard.recipe.load import load
-from regard.run import CHECKPOINTS, Run
+from regard.run import Run
+from regard.run_files import CHECKPOINTS
 from regard.tasks.kinds import KINDS, make_task, task_class
 from regard.tasks.task import Task
 from regard.training.step_timing import build_training

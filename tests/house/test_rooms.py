@@ -25,7 +25,7 @@ MAY_IMPORT = {
         *("run", "tasks", "data.split", "recipe", "ledger", "account", "training"),
         "inference.comparison",
     },
-    "inference": {"run", "tasks", "data", "decoding"},
+    "inference": {"run", "tasks", "data", "decoding", "recipe"},
     "draw": set(),
     "explain": {  # of the tasks only what they say about their answers
         *("draw", "inference", "run", "layers", "data.batch", "text.tokenizer", "tasks.question"),
@@ -56,7 +56,7 @@ MAY_IMPORT = {
     },
     "studio": {"serve", "explain", "account", "run", "recipe"},
 }
-OPEN_TO_ALL = {"errors", "files", "device", "randomness", "__version__"}
+OPEN_TO_ALL = {"errors", "files", "device", "randomness", "run_files", "__version__"}
 FACES_THAT_MAY_IMPORT_ANYTHING = {"cli", "__init__", "__main__"}
 SEE_A_RECIPE_ONLY_AT_THE_DOOR = {"text", "data", "models"}
 WEB_FACES = {"serve", "studio"}

@@ -13,7 +13,8 @@ from regard.recipe.load import make
 from regard.recipe.model import ModelSettings
 from regard.recipe.start import StartSettings
 from regard.recipe.training import AdamWSettings, MuonSettings
-from regard.run import Run, read_journal
+from regard.run import Run
+from regard.run_files import read_journal
 from regard.training.optimizer import make_optimizers
 from regard.training.start import is_frozen, layer_rate_factors
 from regard.training.train import train

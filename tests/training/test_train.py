@@ -16,8 +16,10 @@ from safetensors import SafetensorError
 
 from regard.errors import DataError, DiskError, RunError, Stopped, TrainingError, UsageError
 from regard.recipe.load import make
-from regard.run import Run, read_journal
-from regard.training import checkpoint
+from regard.run import Run
+from regard.run_files import read_journal
+from regard.tasks.task import Sample
+from regard.training import checkpoint, loop
 from regard.training.loop import spread_steps
 from regard.training.train import train
 from regard.training.watcher import SilentWatcher
@@ -264,6 +266,20 @@ def test_the_journal_tells_every_step_once_after_a_resumption(recipe, tmp_path):
         if line["event"] == "evaluation"
     ]
     assert told == sorted(set(told))
+
+
+def test_the_journal_has_the_tokens_read_and_samples_of_every_evaluation(recipe, tmp_path):
+    run = train(recipe(), tmp_path / "run")
+    evaluations = [line for line in run.journal if line["event"] == "evaluation"]
+    tokens = [line["tokens"] for line in evaluations]
+    assert 0 < tokens[0] < tokens[-1] == run.metrics["training"]["tokens"]
+    asked = [[sample["asked"] for sample in line["samples"]] for line in evaluations]
+    assert len(asked[0]) == 3 and all(texts == asked[0] for texts in asked)
+
+
+def test_a_long_sample_is_cut_with_a_mark():
+    cut = loop._shorten(Sample("a" * 700, "b", "c"))
+    assert cut == {"asked": "a" * 500 + "…", "expected": "b", "answered": "c"}
 
 
 def test_patience_ends_a_training_that_no_longer_gets_better(recipe, tmp_path):

@@ -18,7 +18,8 @@ from regard import __version__, files
 from regard.errors import RegardError
 from regard.inference.predictor import Predictor
 from regard.recipe.load import make
-from regard.run import CHECKPOINTS, SEAL, Run
+from regard.run import Run
+from regard.run_files import CHECKPOINTS, SEAL
 from regard.tasks.task import Evaluation
 from regard.training.train import train
 from regard.training.watcher import Progress, SilentWatcher, Watcher

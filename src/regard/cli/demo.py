@@ -17,7 +17,8 @@ from regard.draw.terminal import TerminalMap
 from regard.errors import RegardError
 from regard.explain.alignment import Agreement, Gold, measure_agreement
 from regard.explain.trace import trace_translation
-from regard.run import RECIPE, Run
+from regard.run import Run
+from regard.run_files import RECIPE
 
 FOLDER = Path("runs") / "demo"
 CHOOSE_ON, MEASURE_ON = 100, 400  # sentences with gold alignments

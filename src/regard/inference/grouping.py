@@ -7,15 +7,14 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from regard.errors import UsageError
+from regard.recipe.differences import comparable_settings, format_setting, rank_differing
 from regard.run import Run
 from regard.tasks.scores import ScoreRow, tabulate_scores
 from regard.tasks.significance import Interval, interval
 
-NOT_NAMED = ("seed", "training.threads", "training.device", "decoding.device")
 MOST_NAMED = 3  # settings that name a group
 
 
@@ -38,7 +37,7 @@ def group_runs(runs: Sequence[Run], names: Sequence[str] = ()) -> list[Group]:
     """Group runs whose recipes differ in nothing but the seed; ``names`` are the groups' own."""
     alike: dict[str, list[Run]] = defaultdict(list)
     for run in {run.folder.resolve(): run for run in runs}.values():
-        alike[json.dumps(_settings(run), sort_keys=True)].append(run)
+        alike[json.dumps(comparable_settings(run.recipe), sort_keys=True)].append(run)
     for same in alike.values():
         _check_seeds(same)
     names = names or _names(list(alike.values()))
@@ -83,48 +82,20 @@ def _together(tables: Sequence[Mapping[str, ScoreRow]], name: str) -> list[float
     return [score for score in found if score is not None]
 
 
-def _settings(run: Run) -> dict[str, Any]:
-    flat = run.recipe.flat()
-    # Seeds may each begin from a run of their own, numbered as they are.
-    if flat["model.start.run"]:
-        flat["model.start.run"] = flat["model.start.run"].removesuffix(f"-{run.recipe.seed}")
-    # The same data may lie elsewhere on another day; its last folder and its name tell it.
-    for part in ("data.train", "data.valid", "data.test", "data.labelled"):
-        flat[part] = ["/".join(Path(file).parts[-2:]) for file in flat[part]]
-    return {path: value for path, value in flat.items() if path not in NOT_NAMED}
-
-
 def _names(groups: list[list[Run]]) -> list[str]:
     """Name every group by the settings in which it differs from another, if these are few."""
-    settings = [_settings(runs[0]) for runs in groups]
-    apart = _distinguish(settings)
+    settings = [comparable_settings(runs[0].recipe) for runs in groups]
+    apart = rank_differing(settings)
     folders = [_common_name(runs) for runs in groups]
     if len(apart) > MOST_NAMED and all(folders) and len(set(folders)) == len(folders):
         return folders
     more = f" and {len(apart) - MOST_NAMED} more" if len(apart) > MOST_NAMED else ""
     names: list[str] = []
     for each in settings:
-        values = [f"{path} {_format(each.get(path))}" for path in apart[:MOST_NAMED]]
+        values = [f"{path} {format_setting(each.get(path))}" for path in apart[:MOST_NAMED]]
         name = (", ".join(values) or groups[0][0].recipe.task) + more
         names.append(f"{name} ({len(names) + 1})" if name in names else name)
     return names
-
-
-def _distinguish(settings: list[dict[str, Any]]) -> list[str]:
-    """Return the settings that differ, first those that tell the most groups apart."""
-    paths = sorted({path for each in settings for path in each})
-    values = {path: [json.dumps(each.get(path)) for each in settings] for path in paths}
-    left = [path for path in paths if len(set(values[path])) > 1]
-    chosen: list[str] = []
-    while left:
-
-        def count_distinct(path: str) -> int:
-            return len(set(zip(*(values[one] for one in (*chosen, path)), strict=True)))
-
-        best = max(left, key=count_distinct)
-        chosen.append(best)
-        left.remove(best)
-    return chosen
 
 
 def _common_name(runs: list[Run]) -> str:
@@ -134,17 +105,3 @@ def _common_name(runs: list[Run]) -> str:
     if len(runs) == 1:
         begin = begin.removesuffix(str(runs[0].recipe.seed))
     return begin.rstrip("-_. ").removesuffix("seed").rstrip("-_. ")
-
-
-def _format(value: Any) -> str:  # noqa: ANN401 - whatever a setting can be
-    match value:
-        case None:
-            return "left out"
-        case bool():
-            return str(value).lower()
-        case list():
-            return ", ".join(_format(part) for part in value) or "none"
-        case str():
-            return Path(value).name if "/" in value else value
-        case _:
-            return str(value)

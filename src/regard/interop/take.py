@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from regard import run as folders
+from regard import run_files
 from regard.errors import DataError, UsageError
 from regard.files import hash_file, write_whole
 from regard.interop import bert
@@ -170,11 +171,11 @@ def _make_recipe(
 def _write(run: Path, found: Imported) -> None:
     recipe, facts = found.recipe, found.facts
     folders.write_recipe(run, recipe)
-    found.tokenizer.save(run / folders.TOKENIZER)
+    found.tokenizer.save(run / run_files.TOKENIZER)
     folders.write_model(run, found.model, found.tokenizer)
     line = json.dumps({"event": "imported", "step": 0, **facts})
-    write_whole(run / folders.JOURNAL, f"{line}\n")
+    write_whole(run / run_files.JOURNAL, f"{line}\n")
     metrics = {"imported": facts, "training": {**UNTRAINED, "parameters": facts["parameters"]}}
-    write_whole(run / folders.METRICS, json.dumps(metrics, indent=1))
-    write_whole(run / folders.CARD, imported_card(recipe, facts))
+    write_whole(run / run_files.METRICS, json.dumps(metrics, indent=1))
+    write_whole(run / run_files.CARD, imported_card(recipe, facts))
     folders.seal(run)

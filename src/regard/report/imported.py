@@ -6,7 +6,8 @@ from regard.files import write_whole
 from regard.recipe.tasks import POOLED
 from regard.report.costs import run_facts
 from regard.report.run import made_with
-from regard.run import REPORT, Run, seal
+from regard.run import Run, seal
+from regard.run_files import REPORT
 
 
 def write_report(run: Run) -> None:

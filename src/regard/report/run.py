@@ -32,7 +32,8 @@ from regard.report.card import count_skipped
 from regard.report.costs import run_facts
 from regard.report.sample_captions import novelty_facts
 from regard.report.searches import searches_of
-from regard.run import REPORT, Run, describe_start, seal
+from regard.run import Run, describe_start, seal
+from regard.run_files import REPORT
 from regard.tasks.kinds import kind_of
 from regard.tasks.scores import (
     describe_alone,

@@ -21,7 +21,8 @@ from regard.inference.search.folder import MANIFEST
 from regard.inference.search.folder import RUN as INDEXED_RUN
 from regard.inference.search.searcher import Searcher
 from regard.recipe.data import DataSettings
-from regard.run import CARD, MODEL, TOKENIZER, Run
+from regard.run import Run
+from regard.run_files import CARD, MODEL, TOKENIZER
 from regard.serve import completions
 from regard.serve.evidence import find_evidence
 from regard.serve.predicted import predict_throughput

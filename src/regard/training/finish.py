@@ -10,6 +10,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from regard import run as folders
+from regard import run_files
 from regard.account.observed import facts_of_model
 from regard.account.summary import account
 from regard.device import device_of
@@ -59,10 +60,10 @@ def finish(
         **({"began": began.summary()} if began else {}),
         **_account(prepared, state),
     }
-    write_whole(folder / folders.METRICS, json.dumps(metrics, indent=1, ensure_ascii=False))
-    Journal(folder / folders.JOURNAL).write("end", step=counters.step, seconds=counters.seconds)
+    write_whole(folder / run_files.METRICS, json.dumps(metrics, indent=1, ensure_ascii=False))
+    Journal(folder / run_files.JOURNAL).write("end", step=counters.step, seconds=counters.seconds)
     card = model_card(recipe, metrics, baseline=prepared.task.baseline)
-    write_whole(folder / folders.CARD, card)
+    write_whole(folder / run_files.CARD, card)
     folders.seal(folder)
 
 
@@ -85,7 +86,7 @@ def _evaluate(prepared: Prepared, state: State, folder: Path, watcher: Watcher) 
         measured = prepared.task.measure(state.model, found, quick=False)
         samples = [sample._asdict() for sample in measured.samples[:SAMPLES]]
         metrics[split] = {**measured.as_json(), "data": _hash_examples(found), "samples": samples}
-        write_whole(folder / folders.ANSWERS, _format_answers(measured))
+        write_whole(folder / run_files.ANSWERS, _format_answers(measured))
     return metrics
 
 
@@ -105,7 +106,7 @@ def choose_parameters(recipe: Recipe, folder: Path, state: State) -> dict[str, T
         return state.best
     if not recipe.training.average:
         return state.copy_parameters()
-    saves = checkpoint.checkpoints(folder / folders.CHECKPOINTS)[: recipe.training.average]
+    saves = checkpoint.checkpoints(folder / run_files.CHECKPOINTS)[: recipe.training.average]
     parameters = [load_file(save / checkpoint.name_of("model")) for save in saves]
     return {
         name: torch.stack([each[name] for each in parameters]).mean(dim=0) for name in parameters[0]

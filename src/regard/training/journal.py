@@ -1,6 +1,6 @@
 """The journal: one JSON object per line for each event, appended and never rewritten.
 
-:func:`regard.run.read_journal` reads it back.
+:func:`regard.run_files.read_journal` reads it back.
 """
 
 import json

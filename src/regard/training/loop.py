@@ -10,6 +10,7 @@ from typing import Any
 from regard.errors import DiskError, Stopped, TrainingError
 from regard.recipe.recipe import Recipe
 from regard.tasks.scores import is_better
+from regard.tasks.task import Sample
 from regard.training import checkpoint
 from regard.training.journal import Journal
 from regard.training.state import State
@@ -20,6 +21,8 @@ from regard.training.watcher import Progress, Watcher
 MAX_SKIPPED = 3
 WINDOW = 50  # steps over which the reported loss and speed are averaged
 JOURNAL_EVERY = 20
+SAMPLES = 3  # answers that are recorded with each evaluation
+MOST_LETTERS = 500  # of each side of a recorded sample
 
 
 class Loop:
@@ -89,7 +92,8 @@ class Loop:
         progress = self._progress()
         self.watcher.step(progress)
         if counters.step % JOURNAL_EVERY == 0 or counters.step == self.steps:
-            self.journal.write("step", **vars(progress), gradient=result.gradient)
+            facts = {**vars(progress), "tokens": counters.tokens, "gradient": result.gradient}
+            self.journal.write("step", **facts)
 
     def _skip(self, result: StepResult) -> None:
         counters = self.state.counters
@@ -144,9 +148,12 @@ class Loop:
             step=counters.step,
             epochs=counters.step / self.stepper.stream.steps_per_epoch,
             seconds=counters.seconds,
+            tokens=counters.tokens,
             metrics=measured.metrics,
+            samples=[_shorten(sample) for sample in measured.samples[:SAMPLES]],
         )
-        self.watcher.receive_evaluation(progress, measured._replace(samples=measured.samples[:3]))
+        shown = measured._replace(samples=measured.samples[:SAMPLES])
+        self.watcher.receive_evaluation(progress, shown)
 
     def _save(self) -> None:
         keep = max(2, self.recipe.training.average)
@@ -159,6 +166,15 @@ class Loop:
     def _out_of_patience(self) -> bool:
         patience = self.recipe.training.patience
         return bool(patience) and self.state.counters.waited >= patience
+
+
+def _shorten(sample: Sample) -> dict[str, str]:
+    """Return the texts of a sample as the journal has them: long ones cut, with a mark."""
+    texts = {name: getattr(sample, name) for name in ("asked", "expected", "answered")}
+    return {
+        name: text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"
+        for name, text in texts.items()
+    }
 
 
 def spread_steps(times: int, steps: int) -> set[int]:

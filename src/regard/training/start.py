@@ -18,7 +18,8 @@ from torch import nn
 from regard.errors import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.recipe.start import StartSettings
-from regard.run import MODEL, Parts, Run, read_parts
+from regard.run import Parts, Run, read_parts
+from regard.run_files import MODEL
 from regard.tasks.transfer import Origin, carry_over, complete_from
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from regard import run as folders
+from regard import run_files
 from regard.device import choose_device, device_of
 from regard.errors import UsageError
 from regard.randomness import Purpose, seed_torch
@@ -79,7 +80,7 @@ def _train(
     valid: Sequence[Texts] | None,
 ) -> None:
     threads = use_threads(recipe)
-    journal = Journal(folder / folders.JOURNAL)
+    journal = Journal(folder / run_files.JOURNAL)
     try:
         saved = _load_newest_checkpoint(folder, watcher) if resume else None
         prepared = prepare(recipe, watcher, find_source(recipe, folder, resume=resume))
@@ -95,9 +96,9 @@ def _train(
     made_of = {**_identify(recipe, prepared, threads, began), "steps": steps}
     if saved:
         _restore(state, saved, made_of, watcher, journal)
-        (folder / folders.SEAL).unlink(missing_ok=True)  # a finished run that is trained longer
+        (folder / run_files.SEAL).unlink(missing_ok=True)  # a finished run that is trained longer
     folders.write_recipe(folder, recipe)
-    prepared.task.tokenizer.save(folder / folders.TOKENIZER)
+    prepared.task.tokenizer.save(folder / run_files.TOKENIZER)
     if not saved:
         if resume:
             journal.write("resumed", step=-1)  # discards every earlier event
@@ -109,7 +110,7 @@ def _train(
         stepper,
         state,
         prepared.valid,
-        folder=folder / folders.CHECKPOINTS,
+        folder=folder / run_files.CHECKPOINTS,
         journal=journal,
         watcher=watcher,
         made_of=made_of,
@@ -173,7 +174,7 @@ def _identify(
 
 
 def _check_resumable(recipe: Recipe, folder: Path) -> None:
-    if (folder / folders.SEAL).exists():
+    if (folder / run_files.SEAL).exists():
         budget = Run(folder).recipe.training.budget
         if budget == recipe.training.budget:
             raise UsageError(
@@ -181,7 +182,7 @@ def _check_resumable(recipe: Recipe, folder: Path) -> None:
                 f"Train it longer than {budget} with --set training.budget=..., or train a new run "
                 "with another --run.",
             )
-        if not checkpoint.checkpoints(folder / folders.CHECKPOINTS):
+        if not checkpoint.checkpoints(folder / run_files.CHECKPOINTS):
             raise UsageError(
                 f"{folder} is a finished run without checkpoints, so it cannot be trained longer.",
                 "Start a new run from it with model.start.run.",
@@ -195,7 +196,7 @@ def _check_resumable(recipe: Recipe, folder: Path) -> None:
 
 def _load_newest_checkpoint(folder: Path, watcher: Watcher) -> checkpoint.Checkpoint | None:
     """Load the newest checkpoint that verifies."""
-    found = checkpoint.newest(folder / folders.CHECKPOINTS, watcher.say)
+    found = checkpoint.newest(folder / run_files.CHECKPOINTS, watcher.say)
     if found is None:
         watcher.say("no checkpoint yet: starting again")
     return checkpoint.load(found) if found else None
@@ -272,5 +273,5 @@ def _differences(saved: Any, now: Any, path: str = "") -> Iterator[tuple[str, An
 
 def _remove_empty(folder: Path) -> None:
     """Remove a folder in which nothing was trained, so that its name can be used again."""
-    (folder / folders.LOCK).unlink(missing_ok=True)
+    (folder / run_files.LOCK).unlink(missing_ok=True)
     folder.rmdir()

@@ -5,6 +5,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from regard import run as folders
+from regard import run_files
 from regard.tasks.task import Evaluation
 from regard.training.finish import choose_parameters
 from regard.training.journal import Journal
@@ -43,8 +44,8 @@ def run_trial(prepared: Prepared, steps: int, watcher: Watcher) -> Trial:
             Stepper(recipe, task, prepared.store, prepared.stream, steps, carried),
             state,
             prepared.valid,
-            folder=folder / folders.CHECKPOINTS,
-            journal=Journal(folder / folders.JOURNAL),
+            folder=folder / run_files.CHECKPOINTS,
+            journal=Journal(folder / run_files.JOURNAL),
             watcher=watcher,
             made_of={"steps": steps},
         ).run()
@@ -52,4 +53,4 @@ def run_trial(prepared: Prepared, steps: int, watcher: Watcher) -> Trial:
         measured = task.measure(state.model, prepared.valid, quick=True)
         task.finish_model(state.model)
         folders.write_model(folder, state.model, task.tokenizer)
-        return Trial(measured, (folder / folders.MODEL).stat().st_size)
+        return Trial(measured, (folder / run_files.MODEL).stat().st_size)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from regard import run as folders
+from regard import run_files
 from regard.account.observed import facts_of_model
 from regard.errors import Stopped, UsageError
 from regard.recipe.budget import parse_budget
@@ -56,7 +57,7 @@ def tune(
             search = Search(recipe, folder, options, watcher)
         except BaseException:
             if not (folder / PLAN).exists():  # so that the name can be used again
-                (folder / folders.LOCK).unlink(missing_ok=True)
+                (folder / run_files.LOCK).unlink(missing_ok=True)
                 folder.rmdir()
             raise
         return search.run()
@@ -203,7 +204,7 @@ class Search:
         else:
             run = self._train_run(candidate, steps)
             measured = run.task.measure(run.model, self.bench.valid, quick=True)
-            size = (run.folder / folders.MODEL).stat().st_size
+            size = (run.folder / run_files.MODEL).stat().st_size
         record = record._replace(steps=steps, bytes=size)
         if too_large := describe_size(size, self.planned.size):
             return record._replace(status=LEFT_OUT, problem=too_large)
@@ -212,7 +213,7 @@ class Search:
     def _train_run(self, candidate: Candidate, steps: int) -> Run:
         """Train a finalist, or finish one that was interrupted."""
         folder = run_folder(self.folder, candidate.number)
-        if (folder / folders.SEAL).exists():
+        if (folder / run_files.SEAL).exists():
             return Run(folder)
         recipe = override(candidate.recipe, {"training.budget": f"{steps} steps"})
         return train(

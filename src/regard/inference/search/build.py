@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from regard import run as runs
+from regard import run_files
 from regard.data.formats.beir import Document
 from regard.errors import DataError, UsageError
 from regard.files import sync, write_arrays
@@ -140,15 +141,15 @@ def _keep(model: Predictor, into: Path) -> dict[str, Any]:
     """Copy of the run what reading a query needs, so that the index can stand alone."""
     into.mkdir()
     source = model.run.folder
-    names = [*runs.VERIFIED, runs.SEAL]
-    if runs.BASELINE in model.run.facts["files"]:
-        names.append(runs.BASELINE)
+    names = [*runs.VERIFIED, run_files.SEAL]
+    if run_files.BASELINE in model.run.facts["files"]:
+        names.append(run_files.BASELINE)
     for name in names:
         shutil.copyfile(source / name, into / name)
         sync(into / name)
     sync(into)
     share = model.run.recipe.retrieval.hybrid
-    parameters = model.run.facts["files"][runs.MODEL]
+    parameters = model.run.facts["files"][run_files.MODEL]
     return {"run": source.name, "model": parameters, "hybrid": share}
 
 
