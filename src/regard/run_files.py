@@ -32,6 +32,8 @@ def extend_journal(events: list[dict[str, Any]], lines: list[str]) -> list[dict[
             line = json.loads(raw)
         except json.JSONDecodeError:
             continue  # cut short by a kill
+        if not isinstance(line, dict) or "event" not in line:
+            continue
         if line["event"] == "resumed":
             kept = [old for old in kept if old.get("step", 0) <= line["step"]]
         kept.append(line)

@@ -54,7 +54,10 @@ MAY_IMPORT = {
         *("inference", "explain", "run", "tasks", "recipe", "account", "draw"),
         *("text.tokenizer", "text.special", "text.stream", "text.sentences"),
     },
-    "studio": {"serve", "explain", "account", "run", "recipe"},
+    "studio": {
+        *("serve", "explain", "account", "run", "recipe", "report", "draw", "inference"),
+        "tasks.scores",
+    },
 }
 OPEN_TO_ALL = {"errors", "files", "device", "randomness", "run_files", "__version__"}
 FACES_THAT_MAY_IMPORT_ANYTHING = {"cli", "__init__", "__main__"}

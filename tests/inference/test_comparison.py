@@ -10,7 +10,7 @@ import pytest
 from regard.errors import UsageError
 from regard.inference.comparison import compare
 from regard.recipe.load import make
-from regard.report.comparison import WRITERS, comparison_page, lines_of
+from regard.report.comparison import WRITERS, comparison_page, lines_of, mean_curves
 from regard.run import Run
 
 TASKS = {
@@ -80,6 +80,7 @@ def test_a_clear_difference_is_said_to_be_no_chance_and_by_whom(compared):
     accuracy, loss = compared.pairs
     assert accuracy.metric == "accuracy" and accuracy.examples.bootstrap < 0.01
     assert accuracy.words.startswith("model.width 256 is ahead of model.width 64 by ")
+    assert accuracy.verdict == "difference"
     assert "It can hardly be chance" in accuracy.words and "other seeds" in accuracy.words
     assert loss.examples is None and loss.seeds is not None
     assert loss.words.startswith("model.width 256 is ahead")  # by less loss
@@ -92,7 +93,7 @@ def test_a_small_difference_may_be_chance(tmp_path):
     ]
     pair = compare(runs).pairs[0]
     assert pair.seeds is None and pair.examples.randomisation > 0.05
-    assert "It may be chance: other test examples" in pair.words
+    assert "It may be chance: other test examples" in pair.words and pair.verdict == "chance"
 
 
 def test_one_run_has_its_row_and_no_pairs(tmp_path):
@@ -171,6 +172,19 @@ def test_curves_are_means_with_the_least_and_greatest_seed(compared):
     assert wide.xs == [0, 0.5, 1.0] and wide.ys[-1] == pytest.approx(100 * last)
     assert wide.lows[-1] < wide.ys[-1] < wide.highs[-1]
     assert lines_of(compared.groups, "accuracy", "minutes")[0].xs == [0, 0.5, 1.0]
+
+
+def test_mean_curves_have_the_interval_of_their_last_score(compared):
+    wide, thin = mean_curves(compared.groups)["accuracy"]
+    score = compared.groups[0].scores["accuracy"]
+    assert wide["steps"] == [0, 10, 20] and (wide["seeds"], thin["seeds"]) == (3, 2)
+    assert wide["mean"][-1] == pytest.approx(score.mean)
+    assert wide["half"][-1] == pytest.approx(score.half) and wide["half"][0] == 0
+
+
+def test_the_verdict_is_unknown_where_nothing_was_tested(compared):
+    pair = compared.pairs[0]._replace(examples=None, seeds=None)
+    assert pair.verdict == "unknown" and pair._replace(difference=0.0).verdict == "same"
 
 
 def test_the_page_needs_nothing_and_shows_bands_words_and_runs(compared):

@@ -24,6 +24,7 @@ VERBS = {
     "compare": "Compare runs: seeds grouped; can the difference be chance?",
     "predict": "Answer texts: translate, label, summarize, continue.",
     "serve": "Serve runs and indexes over HTTP.",
+    "studio": "Show runs in a browser: curves, answers, explanations.",
     "index": "Make a corpus ready to be searched.",
     "search": "Find the documents that answer a query.",
     "export": "Write a run in another library's format, verified with that library.",
@@ -64,7 +65,7 @@ def add(app: typer.Typer, verb: str, *, called: bool) -> None:
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=verb, help=found.info.help or VERBS[verb], no_args_is_help=True)
     else:
-        put(app, verb, found, needy=verb not in ("claims", "doctor"))
+        put(app, verb, found, needy=verb not in ("claims", "doctor", "studio"))
 
 
 def put(app: typer.Typer, name: str, verb: Verb, *, needy: bool = False) -> None:

@@ -1,14 +1,31 @@
 """Style sheet of the report page: light and dark, for desktop, phone and print."""
 
-PAGE_STYLE = """
-:root{color-scheme:light dark;--paper:#fbfaf7;--card:#fff;--ink:#26221c;--soft:#6b6357;
---line:#e4dfd5;--accent:#c2410c;--accent-ink:#9a3412;--wash:#fdf1e8;--second:#0f766e;
---sans:ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;
---mono:ui-monospace,"SF Mono","Cascadia Code","DejaVu Sans Mono",Menlo,Consolas,monospace}
-@media screen and (prefers-color-scheme:dark){:root{--paper:#171512;--card:#201d19;--ink:#ece6dc;
---soft:#a49a8b;--line:#37322b;--accent:#ff8a4c;--accent-ink:#ffb086;--wash:#2d211a;
---second:#5ecdc2}}
-*{box-sizing:border-box}
+_LIGHT = (
+    "--paper:#fbfaf7;--card:#fff;--ink:#26221c;--soft:#6b6357;--line:#e4dfd5;--accent:#c2410c;"
+    "--accent-ink:#9a3412;--wash:#fdf1e8;--second:#0f766e"
+)
+_DARK = (
+    "--paper:#171512;--card:#201d19;--ink:#ece6dc;--soft:#a49a8b;--line:#37322b;--accent:#ff8a4c;"
+    "--accent-ink:#ffb086;--wash:#2d211a;--second:#5ecdc2"
+)
+_FONTS = (
+    '--sans:ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;'
+    '--mono:ui-monospace,"SF Mono","Cascadia Code","DejaVu Sans Mono",Menlo,Consolas,monospace'
+)
+PALETTE = f"""
+:root{{color-scheme:light;{_LIGHT};{_FONTS}}}
+@media screen and (prefers-color-scheme:dark){{
+:root:not([data-theme=light]){{color-scheme:dark;{_DARK}}}}}
+:root[data-theme=dark]{{color-scheme:dark;{_DARK}}}
+"""
+"""Colours and fonts of a page whose reader may choose light or dark."""
+
+PAGE_STYLE = (
+    f"""
+:root{{color-scheme:light dark;{_LIGHT};{_FONTS}}}
+@media screen and (prefers-color-scheme:dark){{:root{{{_DARK}}}}}
+"""
+    + """*{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 var(--sans)}
 main{max-width:62rem;margin:0 auto;padding:3rem 1.5rem 4rem}
@@ -97,6 +114,7 @@ nav,.tabs{display:none}section{margin-top:1.4rem}.charts{grid-template-columns:1
 .card,tr,svg{break-inside:avoid}h2,.hint{break-after:avoid}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 """
+)
 
 
 def write_tab_rules(choice: str, thing: str, tab: str) -> str:

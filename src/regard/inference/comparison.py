@@ -6,7 +6,7 @@ the others. Between groups two things may be chance: the seeds, and the sample o
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,16 @@ class Pair(NamedTuple):
     """Whether other seeds would; None where a group has one only."""
 
     @property
+    def verdict(self) -> Literal["same", "chance", "difference", "unknown"]:
+        """Say in a word whether there is a difference: none beyond chance is ``chance``."""
+        if abs(self.difference) < EQUAL:
+            return "same"
+        chances = self._chances()
+        if not chances:
+            return "unknown"
+        return "chance" if max(chances.values()) >= UNLIKELY else "difference"
+
+    @property
     def words(self) -> str:
         """Say it plainly."""
         ahead, behind = self.first, self.second
@@ -46,13 +56,7 @@ class Pair(NamedTuple):
         return f"{ahead} and {behind} score the same." if same else f"{said} {verdict}"
 
     def _judge(self) -> str:
-        chances = {}
-        if self.examples is not None:
-            chances["other test examples"] = max(
-                self.examples.bootstrap, self.examples.randomisation
-            )
-        if self.seeds is not None:
-            chances["other seeds"] = self.seeds
+        chances = self._chances()
         if not chances:
             return "Whether that is chance is unknown: train more seeds."
         doubted = [f"{what} (p = {p:.2g})" for what, p in chances.items() if p >= UNLIKELY]
@@ -60,6 +64,17 @@ class Pair(NamedTuple):
             return f"It may be chance: {' or '.join(doubted)} could turn it round."
         sure = " and ".join(f"{what} (p = {p:.2g})" for what, p in chances.items())
         return f"It can hardly be chance: {sure} would seldom turn it round."
+
+    def _chances(self) -> dict[str, float]:
+        """Return p by what else could turn the difference round."""
+        chances = {}
+        if self.examples is not None:
+            chances["other test examples"] = max(
+                self.examples.bootstrap, self.examples.randomisation
+            )
+        if self.seeds is not None:
+            chances["other seeds"] = self.seeds
+        return chances
 
 
 class Comparison(NamedTuple):
@@ -228,5 +243,6 @@ def _pair_json(pair: Pair) -> dict[str, Any]:
         "p_bootstrap": chance.bootstrap if chance else None,
         "p_randomisation": chance.randomisation if chance else None,
         "p_seeds": pair.seeds,
+        "verdict": pair.verdict,
         "words": pair.words,
     }

@@ -19,7 +19,8 @@ from regard.interop.exports.compare import as_json, compare
 from regard.interop.exports.samples import draw_samples
 from regard.interop.exports.target import Equality, Fit, Target
 from regard.interop.targets import TARGETS
-from regard.run import MODEL, Run
+from regard.run import Run
+from regard.run_files import MODEL
 from regard.tasks.foreign import Obstacle
 
 EQUALITY = "equality.json"

@@ -12,6 +12,7 @@ from regard.draw.markup import tag, text
 from regard.inference.comparison import Comparison
 from regard.inference.grouping import Group
 from regard.tasks.scores import find_scale
+from regard.tasks.significance import interval
 
 AXES = ("minutes", "steps", "epochs")
 _LATEX = str.maketrans(
@@ -86,6 +87,35 @@ def lines_of(groups: Sequence[Group], metric: str, axis: str) -> list[Line]:
     return lines
 
 
+def mean_curves(groups: Sequence[Group]) -> dict[str, list[dict[str, Any]]]:
+    """Give by metric every group's curve: the mean over its seeds, and its 95% interval."""
+    measured = [_evaluation_events(group.runs[0].journal) for group in groups]
+    lines = [line for events in measured for line in events]
+    metrics = dict.fromkeys(name for line in lines for name in line["metrics"])
+    return {
+        metric: [curve for group in groups if (curve := _mean_curve(group, metric))["steps"]]
+        for metric in metrics
+    }
+
+
+def _mean_curve(group: Group, metric: str) -> dict[str, Any]:
+    """Average where every seed of a group was measured."""
+    seeds = [dict(_evaluations(run.journal, metric, "steps")) for run in group.runs]
+    steps = sorted(set.intersection(*map(set, seeds)))
+    found = [interval([points[step] for points in seeds]) for step in steps]
+    return {
+        "group": group.name,
+        "seeds": len(seeds),
+        "steps": steps,
+        "mean": [one.mean for one in found],
+        "half": [one.half for one in found],
+    }
+
+
+def _evaluation_events(journal: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [line for line in journal if line["event"] == "evaluation"]
+
+
 def _evaluations(
     journal: list[dict[str, Any]], metric: str, axis: str
 ) -> list[tuple[float, float]]:
@@ -93,16 +123,15 @@ def _evaluations(
     scale = 1 / 60 if axis == "minutes" else 1.0
     return [
         (line[names[axis]] * scale, line["metrics"][metric])
-        for line in journal
-        if line["event"] == "evaluation" and metric in line["metrics"] and names[axis] in line
+        for line in _evaluation_events(journal)
+        if metric in line["metrics"] and names[axis] in line
     ]
 
 
 def _curves(groups: Sequence[Group]) -> str:
     metrics = [
         metric
-        for line in groups[0].runs[0].journal
-        if line["event"] == "evaluation"
+        for line in _evaluation_events(groups[0].runs[0].journal)
         for metric in line["metrics"]
     ]
     units = {metric: find_scale(metric).unit for metric in metrics}

@@ -67,6 +67,16 @@ def write_report(run: Run) -> None:
 
 def report_data(run: Run) -> ReportData:
     """Gather what the page says."""
+    return replace(
+        summarise_run(run),
+        searches=searches_of(run),
+        attention=_attention(run),
+        document=_document(run),
+    )
+
+
+def summarise_run(run: Run) -> ReportData:
+    """Gather what the page says without running the model."""
     training, captions = run.metrics["training"], kind_of(run.recipe).captions
     return ReportData(
         title=run.folder.name,
@@ -76,11 +86,8 @@ def report_data(run: Run) -> ReportData:
         panels=_panels(run),
         confusion=_confusion(run),
         labels=_labels(run.evaluation),
-        searches=searches_of(run),
         samples=_samples(run) if captions else [],
         sample_words=SampleWords(*captions) if captions else SampleWords(),
-        attention=_attention(run),
-        document=_document(run),
         data=[
             ("examples", f"{training['examples']:,}"),
             ("left out as too long", f"{training['overlong']:,}"),

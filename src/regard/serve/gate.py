@@ -17,20 +17,25 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from regard.serve.body import (
+    KEPT_BODY,
+    Disconnected,
+    Receive,
+    Scope,
+    Send,
+    declared_size,
+    read_body,
+    run_until_disconnect,
+)
 from regard.serve.dialect import Dialect
 from regard.serve.engine import Engine
 from regard.serve.keys import Keys
 from regard.serve.refusal import Refusal
 from regard.serve.settings import USAGE, Usage
 
-Scope = Any
-Receive = Callable[[], Any]
-Send = Callable[[Any], Any]
 FindDialect = Callable[[str], Dialect]
 """From a path to the dialect that shapes its refusals."""
 WITHOUT_KEY = {"/healthz", "/readyz", "/health"}
-KEPT_BODY = 1 << 16  # bytes of a body that is skipped, so that the connection can be used again
-DISCARDED = 8  # times the limit that is read and thrown away, so that a client hears its 413
 
 
 @dataclass(frozen=True)
@@ -43,10 +48,6 @@ class GateSettings:
     """Seconds in which the body has to arrive."""
     log: Callable[[str], object] | None = None
     """Takes a line of JSON per request."""
-
-
-class _Disconnected(Exception):
-    """The client is gone."""
 
 
 class Gate:
@@ -82,7 +83,7 @@ class Gate:
             await self._serve(scope, receive, answer)
         except Refusal as refusal:
             await self._refuse(scope, refusal, answer)
-        except (_Disconnected, asyncio.CancelledError):
+        except (Disconnected, asyncio.CancelledError):
             answer.outcome = "disconnected"
         except Exception as error:
             answer.error = describe(error)
@@ -99,40 +100,18 @@ class Gate:
             self.keys.check(scope["headers"])
         if scope["method"] == "POST":
             self.engine.check_room()  # before anything is read: under overload this is most of it
-        body = await self._read(scope, receive)
-        await _run_until_disconnect(self.app, scope, body, receive, answer)
+        body = await read_body(
+            scope, receive, self.settings.body, timeout=self.settings.read_timeout
+        )
+        await run_until_disconnect(self.app, scope, body, receive, answer)
 
     async def _refuse(self, scope: Scope, refusal: Refusal, answer: "_Answer") -> None:
         """Refuse a request that no route has seen."""
         dialect, headers = self.find_dialect(scope["path"]), refusal.headers
-        if refusal.kind != "overloaded" or _declared_size(scope) > KEPT_BODY:
+        if refusal.kind != "overloaded" or declared_size(scope) > KEPT_BODY:
             headers = {**headers, "connection": "close"}  # the body was not read
         await answer.give(dialect.status(refusal), dialect.refuse(refusal), headers)
         answer.reason = refusal.kind
-
-    async def _read(self, scope: Scope, receive: Receive) -> bytes:
-        """Read the body, up to the limits."""
-        most, body, size = self.settings.body, bytearray(), 0
-        too_large = Refusal(413, "too_large", f"a body has at most {most:,} bytes. Send less.")
-        if _declared_size(scope) > DISCARDED * most:
-            raise too_large
-        try:
-            async with asyncio.timeout(self.settings.read_timeout):
-                more = True
-                while more and size <= DISCARDED * most:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise _Disconnected
-                    size += len(message.get("body", b""))
-                    more = message.get("more_body", False)
-                    if size <= most:
-                        body += message.get("body", b"")
-        except TimeoutError:
-            seconds = self.settings.read_timeout
-            raise Refusal(408, "slow", f"the body did not arrive within {seconds:g} s.") from None
-        if size > most:
-            raise too_large
-        return bytes(body)
 
     def _note(self, scope: Scope, answer: "_Answer") -> None:
         """Count the request and log it."""
@@ -199,49 +178,6 @@ class _Answer:
         encoded = [(name.encode(), value.encode()) for name, value in sent.items()]
         await self({**start, "headers": encoded})
         await self({"type": "http.response.body", "body": body})
-
-
-def _declared_size(scope: Scope) -> int:
-    """Return the Content-Length; 0 if there is none."""
-    declared = dict(scope["headers"]).get(b"content-length", b"0")
-    return int(declared) if declared.isdigit() else 0
-
-
-async def _run_until_disconnect(
-    app: Any,  # noqa: ANN401 - an ASGI application
-    scope: Scope,
-    body: bytes,
-    receive: Receive,
-    send: Send,
-) -> None:
-    """Run the application on a body that was read; cancel it if the client leaves."""
-    given = False
-    gone = asyncio.Event()
-
-    async def replay() -> Any:  # noqa: ANN401
-        nonlocal given
-        if not given:
-            given = True
-            return {"type": "http.request", "body": body, "more_body": False}
-        await gone.wait()
-        return {"type": "http.disconnect"}
-
-    async def watch() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        gone.set()
-
-    running = asyncio.ensure_future(app(scope, replay, send))
-    watching = asyncio.ensure_future(watch())
-    try:
-        await asyncio.wait((running, watching), return_when=asyncio.FIRST_COMPLETED)
-        if not running.done():
-            raise _Disconnected
-        await running
-    finally:
-        for task in (running, watching):
-            task.cancel()
-        await asyncio.gather(running, watching, return_exceptions=True)
 
 
 def describe(error: BaseException) -> list[str]:

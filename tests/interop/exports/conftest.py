@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from regard import run as folders
+from regard import run_files
 from regard.models.parameters import collect_parameters
 from regard.recipe.load import make, set_value
 from regard.run import Run
@@ -80,9 +81,9 @@ def write_run(folder, task, *sets, unwritten=0, double=True):
         model.head.restrict_vocabulary(torch.arange(tokenizer.size - unwritten))
     folders.create(folder)
     folders.write_recipe(folder, recipe)
-    tokenizer.save(folder / folders.TOKENIZER)
+    tokenizer.save(folder / run_files.TOKENIZER)
     folders.write_model(folder, model, tokenizer)
-    (folder / folders.METRICS).write_text(json.dumps({"training": {}, "valid": {}}))
+    (folder / run_files.METRICS).write_text(json.dumps({"training": {}, "valid": {}}))
     folders.seal(folder)
     run = Run(folder)
     if double:

@@ -1,0 +1,3 @@
+import { h } from "../dom.js";
+export const title = "Ask";
+export const show = (home) => { home.append(h("h1", {}, title)); };
