@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+import socket
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import httpx
 import pytest
+import uvicorn
 
 from regard.serve.app import ServeSettings, make_app
 from regard.serve.engine import Engine
@@ -68,6 +71,30 @@ def make_site(engine, call, settings):
         post=lambda path, body, **more: call(send("POST", path, json=body, **more)),
         send=lambda *given, **more: call(send(*given, **more)),
     )
+
+
+@contextmanager
+def listen(app, call):
+    """Serve an application on a free port, in the loop of its engine; give the address."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(app, log_config=None, lifespan="off", ws="none")
+    server = uvicorn.Server(config)
+
+    async def start():
+        task = asyncio.ensure_future(server.serve(sockets=[listening]))
+        while not server.started:
+            await asyncio.sleep(0.01)
+        return task
+
+    async def stop(task):
+        server.should_exit = True
+        await task
+
+    task = call(start())
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        call(stop(task))
 
 
 @pytest.fixture(scope="module")

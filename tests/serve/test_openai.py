@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 import time
 from base64 import b64decode
 
@@ -10,7 +9,6 @@ import httpx
 import numpy as np
 import openai
 import pytest
-import uvicorn
 
 from regard.inference.predictor import Predictor
 from regard.run import Run
@@ -19,7 +17,7 @@ from regard.serve.completion_request import CompletionRequest
 from regard.serve.protocol import Prompt
 from regard.text.tokenizer import Tokenizer
 
-from .conftest import KEEPSAKES
+from .conftest import KEEPSAKES, listen
 
 LM = "language-modelling"
 JSON = {"content-type": "application/json"}
@@ -28,24 +26,9 @@ TOKENIZER = Tokenizer.load(KEEPSAKES / LM / "tokenizer.json")
 
 @pytest.fixture(scope="module")
 def address(engine, call):
-    """Serve on a free port, in the loop of the engine."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(make_app(engine), log_config=None, lifespan="off", ws="none")
-    server = uvicorn.Server(config)
-
-    async def start():
-        task = asyncio.ensure_future(server.serve(sockets=[listening]))
-        while not server.started:
-            await asyncio.sleep(0.01)
-        return task
-
-    async def stop(task):
-        server.should_exit = True
-        await task
-
-    task = call(start())
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    call(stop(task))
+    """Serve on a free port."""
+    with listen(make_app(engine), call) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

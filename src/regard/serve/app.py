@@ -17,11 +17,20 @@ from regard.serve.engine import Engine
 from regard.serve.gate import Gate, GateSettings
 from regard.serve.keys import Keys
 from regard.serve.refusal import Refusal, describe_invalid
-from regard.serve.routes import libretranslate, openai, operations, own
+from regard.serve.routes import (
+    libretranslate,
+    openai,
+    operations,
+    own,
+    pooling,
+    text_embeddings,
+)
 
 DIALECTS: tuple[Dialect, ...] = (
     own.DIALECT,
     openai.DIALECT,
+    pooling.DIALECT,
+    text_embeddings.DIALECT,
     libretranslate.DIALECT,
     operations.DIALECT,
 )

@@ -158,12 +158,30 @@ class _Answer:
             headers = [*message.get("headers", ()), (b"x-request-id", self.id.encode())]
             added = self._dialect.headers()
             headers += [(name.encode(), value.encode()) for name, value in added.items()]
+            headers += self._time_headers(dict(headers).get(b"content-type", b""))
             if self._engine.draining:
                 headers.append((b"connection", b"close"))
             message = {**message, "headers": headers}
             reasons = [value for name, value in headers if name == b"x-refused"]
             self.reason = reasons[0].decode() if reasons else self.reason
         await self._send(message)
+
+    def _time_headers(self, content: bytes) -> list[tuple[bytes, bytes]]:
+        """Say what the request has cost; a stream has not cost it yet when it begins."""
+        usage = USAGE.get()
+        if usage is None or not usage.texts or content.startswith(b"text/event-stream"):
+            return []
+        total = time.perf_counter() - self.begin
+        seconds = {
+            "x-compute-time": total,
+            "x-total-time": total,
+            "x-tokenization-time": usage.tokenization,
+            "x-queue-time": usage.queue,
+            "x-inference-time": usage.inference,
+        }
+        found = {"x-compute-characters": usage.characters, "x-compute-tokens": usage.tokens}
+        found |= {name: round(1000 * value) for name, value in seconds.items()}
+        return [(name.encode(), str(value).encode()) for name, value in found.items()]
 
     async def give(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
         """Send an answer that no route has given, if none has begun."""

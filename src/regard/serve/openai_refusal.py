@@ -16,7 +16,15 @@ TYPES = {
     HTTPStatus.UNAUTHORIZED: "authentication_error",
     HTTPStatus.TOO_MANY_REQUESTS: "rate_limit_error",
 }
-CODES = {"not_found": "model_not_found", "unauthorized": "invalid_api_key", "invalid": None}
+TEXTS = {"/v1/embeddings": "input", "/v1/rerank": "documents", "/classify": "input"}
+"""What a path calls its texts, if not ``prompt``."""
+CODES = {
+    "not_found": "model_not_found",
+    "unauthorized": "invalid_api_key",
+    "invalid": None,
+    "unfit": None,
+    "too_long": None,
+}
 
 
 class ErrorBody(BaseModel):
@@ -67,12 +75,13 @@ class OpenAIRoute(APIRoute):
 
 def _rename(refusal: Refusal, path: str) -> Refusal:
     """Give a refusal of the engine the field of this API; what is invalid is a 400."""
-    if refusal.status == HTTPStatus.UNPROCESSABLE_ENTITY and refusal.kind == "invalid":
+    if refusal.status == HTTPStatus.UNPROCESSABLE_ENTITY and refusal.kind in CODES:
         refusal.status = HTTPStatus.BAD_REQUEST
     if refusal.param is not None:
         field = re.split(r"[.\[]", refusal.param)[0]
-        texts = "input" if path == "/v1/embeddings" else "prompt"
-        refusal.param = {"run": "model", "name": "model", "texts": texts}.get(field, field)
+        texts = TEXTS.get(path, "prompt")
+        names = {"run": "model", "name": "model", "texts": texts, "inputs": texts}
+        refusal.param = names.get(field, field)
     return refusal
 
 

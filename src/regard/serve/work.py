@@ -22,7 +22,7 @@ from regard.inference.search.folder import RUN as INDEXED_RUN
 from regard.inference.search.searcher import Searcher
 from regard.recipe.data import DataSettings
 from regard.run import Run
-from regard.run_files import CARD, MODEL, TOKENIZER
+from regard.run_files import ANSWERS, CARD, MODEL, TOKENIZER
 from regard.serve import completions
 from regard.serve.evidence import find_evidence
 from regard.serve.predicted import predict_throughput
@@ -96,7 +96,8 @@ def _describe_run(run: Run) -> dict[str, Any]:
     training = run.metrics.get("training", {})
     split = next((name for name in ("test", "valid") if name in run.metrics), None)
     measured = run.metrics[split] if split else {}
-    stored = run.answers or measured.get("samples", [])
+    kept = (run.folder / ANSWERS).is_file()  # an index takes only what reads queries
+    stored = (run.answers if kept else []) or measured.get("samples", [])
     task = KINDS[recipe.task].task
     return {
         "task": recipe.task,
@@ -104,8 +105,14 @@ def _describe_run(run: Run) -> dict[str, Any]:
         "tokenizer": str(run.folder / TOKENIZER),
         "max_length": getattr(run.task, "positions", recipe.text.max_length),
         "labels": list(recipe.data.labels or ()),
+        "score_range": recipe.data.score_range,
+        "exclusive": not recipe.data.label_separator,
         "languages": find_languages(recipe.data),
         "writes": task.writes,
+        "reads_source": task.writes_target,
+        "embeds": run.task.embeds(run.model),
+        "embedded_tokens": run.task.embedded_tokens,
+        "pooling": recipe.model.head.pooling,
         "width": recipe.model.width,
         "parameters": sum(parameter.numel() for parameter in run.model.parameters()),
         "scores": {"split": split, **measured.get("metrics", {})},
@@ -172,6 +179,12 @@ def embed(opened: Opened, texts: Sequence[str], _options: Options) -> list[Any]:
     return run.task.vectors(run.model, texts).tolist()
 
 
+def embed_tokens(opened: Opened, texts: Sequence[str], _options: Options) -> list[Any]:
+    """Give a vector for each token of each text, special tokens included."""
+    run = opened.answering
+    return [states.tolist() for states in run.task.token_states(run.model, texts)]
+
+
 def explain(opened: Opened, texts: Sequence[str], options: Options) -> list[Any]:
     """Explain the answer to each text; ``options`` are those of ExplainOptions and ``target``."""
     target, chosen = options.get("target"), _explain_options(options)
@@ -210,6 +223,7 @@ WORK: dict[str, Work] = {
     "predict": predict,
     "translate": translate,
     "embed": embed,
+    "embed_tokens": embed_tokens,
     "explain": explain,
     "evidence": evidence,
     "search": search,

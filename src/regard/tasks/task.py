@@ -93,6 +93,8 @@ class Prediction(NamedTuple):
     """Spans of the text with ``entity_group``, ``score``, ``word``, ``start`` and ``end``."""
     labels: tuple[str, ...] | None = None
     """The labels, where a text may have several; there may be none."""
+    score: float | None = None
+    """The predicted score, for a run of scores."""
 
 
 ModelT = TypeVar("ModelT", bound=nn.Module)
@@ -412,17 +414,33 @@ class Task(Cost, ABC, Generic[ModelT]):
     def states(self, model: ModelT, batch: Batch) -> Tensor:
         """Run the model on a batch and return its last states; taps fire on the way."""
 
-    @torch.inference_mode()
+    @property
+    def embedded_tokens(self) -> int | None:
+        """Return the most tokens of a text that its vector depends on; None for any number."""
+        return self.recipe.text.max_length - 2  # [CLS] and [SEP]
+
+    def embeds(self, model: ModelT) -> bool:
+        """Whether texts have vectors: a body reads each of them in one pass."""
+        whole = self.recipe.model.documents.read == "whole"
+        return whole and isinstance(getattr(model, "body", None), nn.Module)
+
     def vectors(self, model: ModelT, texts: Sequence[str]) -> Float[Tensor, "text feature"]:
         """Embed texts: the mean of the body's last states, 0 for a blank text."""
-        body = getattr(model, "body", None)
-        if not isinstance(body, nn.Module):
+        return torch.stack([states.mean(dim=0) for states in self.token_states(model, texts)])
+
+    @torch.inference_mode()
+    def token_states(
+        self, model: ModelT, texts: Sequence[str]
+    ) -> list[Float[Tensor, "token feature"]]:
+        """Return the body's last states of each text, special tokens included."""
+        if not self.embeds(model):
             raise UsageError(
                 f"vectors need an encoder. The task of this run is {self.recipe.task}.",
                 "Use a run of another task, such as retrieval or masked-pretraining.",
             )
         model.eval()
         found: list[Tensor] = []
+        body: Any = model.body
         hook = body.register_forward_hook(lambda _body, _given, states: found.append(states))
         try:
             for text in texts:
@@ -432,7 +450,7 @@ class Task(Cost, ABC, Generic[ModelT]):
                     found.append(torch.zeros(1, 1, self.recipe.model.width))
         finally:
             hook.remove()
-        return torch.stack([states[0].float().mean(dim=0).cpu() for states in found])
+        return [states[0].float().cpu() for states in found]
 
     def answer_with(self, other: "Task[Any]", model: nn.Module) -> None:
         """Let another run's model answer as well, where answers can be joined."""

@@ -12,7 +12,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -160,6 +160,18 @@ class Tokenizer:
     def tokens(self, ids: Iterable[int]) -> list[str]:
         """Return each token in readable form: ``▁`` is a space, ``<C3>`` a byte of a character."""
         return [_show_piece(self._bytes[id]) if id >= len(SPECIAL) else SPECIAL[id] for id in ids]
+
+    def spans(self, ids: Sequence[int]) -> list[tuple[int, int]]:
+        """Return where each token begins and ends in the decoded text, in characters.
+
+        Of tokens that share a character, the first has it.
+        """
+        pieces = [self._bytes[id] for id in ids]
+        begun = [sum(byte & 0xC0 != 0x80 for byte in piece) for piece in pieces]  # characters
+        edges = list(accumulate(begun, initial=0))
+        space = self.kind != "characters" and b"".join(pieces).startswith(b" ")
+        edges = [max(0, edge - space) for edge in edges]
+        return list(pairwise(edges))
 
     def words(self, ids: Sequence[int]) -> list[Word]:
         """Group tokens into words and punctuation; a special token is a word of its own."""

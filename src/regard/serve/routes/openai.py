@@ -8,21 +8,24 @@ import asyncio
 import time
 import uuid
 from base64 import b64encode
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr
 
 from regard.serve.completion_request import CompletionRequest, Ids, Prompts, encode_texts
 from regard.serve.dialect import Dialect, TheEngine, json_response
+from regard.serve.embedding import embed, find_encoder, scale, shorten
 from regard.serve.engine import Engine, TakePart
 from regard.serve.event_stream import DONE, GrowingChoices, event
 from regard.serve.openai_refusal import REFUSALS, OpenAIRoute, render
 from regard.serve.refusal import Refusal
+from regard.serve.routes import text_embeddings
 from regard.serve.served import Served
+from regard.serve.truncation import fit_texts
 from regard.text import special
 from regard.text.tokenizer import Tokenizer
 
@@ -151,31 +154,29 @@ async def chat() -> Response:
 
 
 @router.post("/v1/embeddings", responses=REFUSALS)
-async def embed(request: EmbeddingRequest, engine: TheEngine) -> Response:
+async def embeddings(request: EmbeddingRequest, engine: TheEngine) -> Response:
     """Embed texts: vectors of length 1, the shorter ones of ``dimensions`` too."""
-    served = engine.find(request.model)
-    tokenizer = _tokenizer(served)
+    served = find_encoder(engine, request.model)
     given: Any = request.input
     single = isinstance(given, str) or (given and isinstance(given[0], int))
     texts = [given] if single else given
     if not texts:
         raise Refusal(400, "invalid", "there is no input. Give one.", param="input")
-    encoded = await asyncio.to_thread(encode_texts, texts, tokenizer, param="input")
-    decoded = [text if isinstance(text, str) else tokenizer.decode(text) for text in texts]
-    vectors = np.asarray(await engine.ask(served.name, "embed", decoded), dtype="<f4")
-    vectors = _shorten(vectors, request.dimensions)
+    fitting, read = await fit_texts(served, texts, param="input")
+    vectors = scale(shorten(await embed(engine, served, fitting), request.dimensions))
     data = [
         {"object": "embedding", "index": place, "embedding": _write(vector, request)}
         for place, vector in enumerate(vectors)
     ]
-    read = sum(map(len, encoded))
     usage = {"prompt_tokens": read, "total_tokens": read}
     return json_response({"object": "list", "model": served.name, "data": data, "usage": usage})
 
 
-@router.post("/tokenize", responses=REFUSALS)
 async def tokenize(request: TokenizeRequest, engine: TheEngine) -> Response:
-    """Encode a text; a text that is the spelling of a special token gives the id of this token."""
+    """Encode a text; the spelling of a special token gives the id of this token.
+
+    With ``inputs`` in place of ``prompt``, it answers as Text Embeddings Inference does.
+    """
     served = _find_tokenizer(engine, request.model)
     if request.prompt in special.SPECIAL:
         ids = [special.SPECIAL.index(request.prompt)]
@@ -187,6 +188,29 @@ async def tokenize(request: TokenizeRequest, engine: TheEngine) -> Response:
         ids = [special.END] * begins + list(encoded)
     most = served.facts["max_length"]
     return json_response({"count": len(ids), "max_model_len": most, "tokens": ids})
+
+
+class TokenizeRoute(OpenAIRoute):
+    """A route that leaves bodies to the other API that has its path."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_either(request: Request) -> Response:
+            if text_embeddings.wants_tokens(await request.body()):
+                return await text_embeddings.tokenize(request)
+            return await handle(request)
+
+        return handle_either
+
+
+router.add_api_route(
+    "/tokenize",
+    tokenize,
+    methods=["POST"],
+    responses=REFUSALS,
+    route_class_override=TokenizeRoute,
+)
 
 
 @router.post("/detokenize", responses=REFUSALS)
@@ -262,16 +286,6 @@ CHOICE = ("text", "logprobs", "finish_reason")
 
 def _usage(read: int, written: int) -> dict[str, int]:
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
-
-
-def _shorten(vectors: np.ndarray, dimensions: int | None) -> np.ndarray:
-    """Keep the first dimensions, and scale to length 1; what is 0 stays 0."""
-    if dimensions is not None and dimensions > vectors.shape[1]:
-        message = f"dimensions is at most {vectors.shape[1]}, the width. Got {dimensions}."
-        raise Refusal(400, "invalid", message, param="dimensions")
-    kept = vectors[:, :dimensions]
-    lengths = np.linalg.norm(kept, axis=1, keepdims=True)
-    return kept / np.where(lengths > 0, lengths, 1)
 
 
 def _write(vector: np.ndarray, request: EmbeddingRequest) -> str | list[float]:

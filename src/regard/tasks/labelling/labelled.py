@@ -336,7 +336,9 @@ class Labelled(LabelCost, Task[Reader]):
         mine = self._logits(model, [self.rows(one) for one in tokens])
         told = self.decisions.labels().predict(self.ensemble.join(mine, taken).all)
         for place, one, count in zip(asked, told, lost, strict=True):
-            answers[place] = Prediction(*one[:2], count, one.probabilities, labels=one.labels)
+            answers[place] = Prediction(
+                *one[:2], count, one.probabilities, labels=one.labels, score=one.score
+            )
         return answers
 
     def _lost(self, tokens: Tokens, *, truncate: bool) -> int:

@@ -34,6 +34,7 @@ class PredictedLabel(NamedTuple):
     probabilities: dict[str, float]
     labels: tuple[str, ...] | None = None
     """Where there may be several."""
+    score: float | None = None
 
 
 class Labels(ABC):
@@ -186,7 +187,9 @@ class Score(Labels):
         return targets.new_ones(len(targets))
 
     def predict(self, logits: Logits) -> list[PredictedLabel]:
-        return [PredictedLabel(f"{score:.3f}", 0.0, {}) for score in self._scores(logits)]
+        return [
+            PredictedLabel(f"{score:.3f}", 0.0, {}, score=score) for score in self._scores(logits)
+        ]
 
     def right(self, said: str, written: str) -> float | None:
         return None

@@ -17,7 +17,7 @@ from regard.errors import UsageError
 from regard.tasks.baselines.hashed_ngrams import Ngrams
 from regard.tasks.baselines.labels import Features
 from regard.tasks.baselines.pair_features import pair_features
-from regard.tasks.labelling.labelled import Labelled, Tokens
+from regard.tasks.labelling.labelled import Labelled, Reader, Tokens
 from regard.tasks.task import Texts
 from regard.text import special
 
@@ -35,6 +35,10 @@ class SentencePair(Labelled):
 
     fields, texts = 3, 2
     roles = ("first text", "second text", LABEL)
+
+    def embeds(self, model: Reader) -> bool:
+        """Whether single texts have vectors: two are read as one."""
+        return False
 
     def pieces(self, texts: Sequence[str]) -> list[list[int]]:
         return self.tokenizer.encode_batch(texts)

@@ -10,6 +10,7 @@ al. 2020). Documents that are known to be relevant are excluded.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,21 @@ class Drawn(NamedTuple):
     """Number of the relevant document."""
     also: list[int]
     """Numbers of all relevant documents, the first one included."""
+
+
+@dataclass(frozen=True)
+class Even:
+    """Examples that count as equally long, so that every batch has as many negatives."""
+
+    examples: int
+    length: int
+
+    def __len__(self) -> int:
+        return self.examples
+
+    def lengths(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Tokens of these examples, one column."""
+        return np.full((len(numbers), 1), self.length)
 
 
 class Pairs:

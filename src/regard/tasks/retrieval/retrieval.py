@@ -7,7 +7,6 @@ also normalizes over the queries of the batch. Negatives are of the same shard o
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -46,7 +45,7 @@ from regard.tasks.retrieval.measurement import (
     scored_pairs,
     summarize,
 )
-from regard.tasks.retrieval.pairs import LABELLED, TITLED, UNTITLED, Pairs, marked
+from regard.tasks.retrieval.pairs import LABELLED, TITLED, UNTITLED, Even, Pairs, marked
 from regard.tasks.retrieval.read_examples import name_of, records
 from regard.tasks.suggest.retrieval import survey_documents
 from regard.tasks.suggest.survey import DataSurvey
@@ -56,21 +55,6 @@ from regard.text import special
 from regard.text.tokenizer import Tokenizer
 
 MARKS = 2  # [CLS] and [SEP]
-
-
-@dataclass(frozen=True)
-class _Even:
-    """Examples that count as equally long, so that every batch has as many negatives."""
-
-    examples: int
-    length: int
-
-    def __len__(self) -> int:
-        return self.examples
-
-    def lengths(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Tokens of these examples, one column."""
-        return np.full((len(numbers), 1), self.length)
 
 
 class Retrieval(RetrievalCost, Task[BiEncoder]):
@@ -151,10 +135,14 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
         """Tokens of a text in one row, without [CLS] and [SEP]."""
         return max(1, self.recipe.text.max_length - MARKS)
 
+    @property
+    def embedded_tokens(self) -> int | None:
+        return self.most if self.recipe.text.overlong in ("head", "head-tail") else None
+
     def stream(self, store: Store) -> Stream:
         length = min(self.settings.document_length[1], self.most) + MARKS
         return Stream(
-            _Even(len(store), length * (1 + self.settings.hard_negatives)),
+            Even(len(store), length * (1 + self.settings.hard_negatives)),
             seed=self.recipe.seed,
             batch_tokens=self.recipe.training.batch_tokens,
         )
