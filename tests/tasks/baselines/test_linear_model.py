@@ -115,6 +115,13 @@ def test_it_keeps_the_most_frequent_features_where_there_are_too_many(monkeypatc
     assert set(good) <= set(rows.tolist())
 
 
+def test_three_words_are_counted_again_where_they_were_learned_from():
+    texts, labels = draw_texts(53, 1)
+    examples = make_examples(texts, labels, Ngrams(3, False))._replace(longest=3)
+    found = LinearModel.load(fit(examples, exclusive=True, share=0.0, strength=1.0).parameters())
+    assert found.ngrams == Ngrams(3, False)
+
+
 def test_runs_before_0_1_stored_presence_of_up_to_three_words():
     bags = hash_ngrams(["a a b"], Ngrams(3, False))
     rows = np.sort(bags.rows)

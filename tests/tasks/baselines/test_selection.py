@@ -11,15 +11,28 @@ import torch
 from regard.tasks.baselines import selection
 from regard.tasks.baselines.hashed_ngrams import CHARACTER_ROW, Ngrams, hash_ngrams
 from regard.tasks.baselines.linear_model import (
+    Design,
     Examples,
-    count_documents,
+    find_scale,
+    find_vocabulary,
     fit,
     mix,
     standardize,
     vectorize,
 )
 from regard.tasks.baselines.logistic_regression import Matrix, fit_logistic
-from regard.tasks.baselines.selection import _features, _held_out, choose, fit_baseline
+from regard.tasks.baselines.selection import (
+    Choice,
+    Member,
+    _features,
+    _held_out,
+    _held_out_bayes,
+    _refine,
+    average,
+    choose,
+    fit_baseline,
+    select,
+)
 
 IMDB = Path(__file__).parents[4] / "shared" / "data" / "imdb"
 RANDOM = np.random.default_rng(3)
@@ -44,11 +57,10 @@ def test_dense_features_give_the_regression_on_ngrams():
     ((_, features),) = _features(examples, some, (0.3,))
     targets = examples.targets[some]
     found = dict(_held_out(features, targets, exclusive=True))
-    rows, idf = count_documents(examples.bags)
+    rows, idf = find_vocabulary(examples)
     boundary = int(np.searchsorted(rows, CHARACTER_ROW))
     vectors = mix(vectorize(examples.bags, rows, idf), boundary, 0.3).select(some)
-    scale = torch.from_numpy(np.stack([numbers.mean(axis=0), numbers.std(axis=0) + 1e-6]))
-    further = standardize(numbers, scale)[some]
+    further = standardize(numbers, find_scale(numbers))[some]
     rest, held = np.arange(40) % 5 != 2, np.arange(40) % 5 == 2
     matrix = Matrix(further[rest], vectors.select(np.flatnonzero(rest)), len(rows))
     weights = fit_logistic(matrix, targets[rest], strength=3.0, exclusive=True, flat=1e-4)
@@ -62,13 +74,15 @@ def test_characters_are_chosen_where_endings_tell_the_label():
     stems = ["".join(RANDOM.choice(list("abcdefgh"), size=5)) for _ in range(200)]
     true = RANDOM.integers(2, size=200)
     texts = [stem + ("xu" if label else "yi") for stem, label in zip(stems, true, strict=True)]
-    assert choose(make_examples(texts, true[:, None]), (0.0, 1.0), exclusive=True).share == 1.0
+    examples = make_examples(texts, true[:, None])
+    assert choose(examples, np.arange(200), (0.0, 1.0), exclusive=True).share == 1.0
 
 
 def test_words_are_chosen_where_their_order_tells_the_label():
     true = RANDOM.integers(2, size=200)
     texts = ["one two" if label else "two one" for label in true]
-    assert choose(make_examples(texts, true[:, None]), (0.0, 1.0), exclusive=True).share == 0.0
+    examples = make_examples(texts, true[:, None])
+    assert choose(examples, np.arange(200), (0.0, 1.0), exclusive=True).share == 0.0
 
 
 def test_labels_that_are_chance_get_chance_as_answer():
@@ -92,30 +106,74 @@ def test_no_text_is_answered_by_a_regression_that_learned_it():
             torch.testing.assert_close(own, own[:1].expand_as(own))
 
 
+def test_ratios_of_held_out_texts_are_counted_without_them(monkeypatch):
+    # With the ratios of all texts, words that occur in one text alone would give its label away.
+    true = RANDOM.integers(2, size=(100, 1))
+    texts = [" ".join(f"w{n}of{text}" for n in range(5)) for text in range(100)]
+    design = Design(make_examples(texts, true), 0.0)
+    for _, logits in _held_out_bayes(design, exclusive=True):
+        for number in range(5):
+            own = logits[torch.arange(100) % 5 == number]
+            torch.testing.assert_close(own, own[:1].expand_as(own))
+
+
 def test_of_many_texts_a_sample_decides_and_others_calibrate(monkeypatch):
     texts = draw_texts(400)
     true = [["w1" in text.split() or "w2" in text.split()] for text in texts]
     examples = make_examples(texts, true)
     learned = []
 
-    def watch(given, **settings):
+    def watch(given, share):
         learned.append(len(given.bags))
-        return fit(given, **settings)
+        return Design(given, share)
 
-    monkeypatch.setattr(selection, "fit", watch)
+    monkeypatch.setattr(selection, "Design", watch)
     monkeypatch.setattr(selection, "MOST", 100)
+    monkeypatch.setattr(selection, "MANY", 200)
     found = fit_baseline(examples, exclusive=True)
-    assert learned[-1] == 400 and set(learned[:-1]) == {300} and len(learned) <= 5
+    assert learned == [300, 400]
     logits = found.logits(examples.bags, examples.numbers)
     assert float(((logits > 0) == examples.targets.bool()).float().mean()) > 0.9
 
 
-def test_many_texts_may_need_a_lower_strength_than_their_sample(monkeypatch):
+@pytest.mark.parametrize("bayes", [False, True])
+def test_many_texts_may_need_another_strength_than_their_sample(bayes):
     texts, true = draw_texts(300, words=7), RANDOM.random((300, 1)) < 0.5
-    examples = make_examples(texts, true)
-    given = selection.Choice(0.5, 300.0, None)
-    monkeypatch.setattr(selection, "MOST", 100)
-    assert selection._weaken(examples, given, exclusive=True).strength == 10.0
+    some, examples = np.arange(100), make_examples(texts, true)
+
+    def refine(strength):
+        member = Member(bayes, strength, None, None)
+        return _refine(examples, some, Choice(0.5, [member]), exclusive=True).members[0]
+
+    assert refine(300.0).strength < 100 and refine(300.0).bayes == bayes
+    copies = make_examples([*texts[:100], *texts[:100]], np.concatenate([true[:100], true[:100]]))
+    again = _refine(
+        copies, some, Choice(0.5, [Member(bayes, 1.0, None, None)]), exclusive=True
+    ).members[0]
+    assert again.strength > 1
+
+
+def test_the_answer_is_one_member_or_the_mean_of_both():
+    targets = torch.tensor([[1.0], [1.0], [0.0], [0.0]])
+    right, wrong = (
+        Member(False, 1.0, None, 8 * targets - 4),
+        Member(True, 1.0, None, 4 - 8 * targets),
+    )
+    assert select([right, wrong], targets, exclusive=True) == [right]
+    halves = [
+        right._replace(logits=right.logits * torch.tensor([[1.5], [-0.5], [1.5], [-0.5]])),
+        right._replace(logits=right.logits * torch.tensor([[-0.5], [1.5], [-0.5], [1.5]])),
+    ]
+    assert select(halves, targets, exclusive=True) == halves
+    examples = make_examples(draw_texts(50), RANDOM.integers(2, size=(50, 1)))
+    one, other = (
+        fit(examples, exclusive=True, share=0.5, strength=3.0, bayes=bayes)
+        for bayes in (False, True)
+    )
+    asked = examples.bags, examples.numbers
+    mean = (one.logits(*asked) + other.logits(*asked)) / 2
+    torch.testing.assert_close(average([one, other]).logits(*asked), mean)
+    assert not torch.allclose(one.logits(*asked), other.logits(*asked), atol=0.1)
 
 
 def test_few_texts_are_neither_cross_validated_nor_calibrated():
@@ -134,8 +192,9 @@ def test_it_classifies_reviews_as_well_as_the_literature_says():
 
     train, dev = load("train.jsonl.gz"), load("dev.jsonl.gz")
     targets = [[one["label"] == "positive"] for one in train]
-    bags = hash_ngrams((one["text"] for one in train), Ngrams(characters=False))
-    examples = Examples(bags, np.zeros((len(bags), 0), np.float32), torch.tensor(targets).float())
+    bags = hash_ngrams((one["text"] for one in train), Ngrams(3, False))
+    numbers = np.zeros((len(bags), 0), np.float32)
+    examples = Examples(bags, numbers, torch.tensor(targets).float(), longest=3)
     found = fit_baseline(examples, exclusive=True)
     asked = hash_ngrams((one["text"] for one in dev), found.ngrams)
     said = found.logits(asked, np.zeros((len(asked), 0), np.float32))[:, 0] > 0

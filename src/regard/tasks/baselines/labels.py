@@ -17,7 +17,7 @@ from regard.tasks.labelling.labels import Labels
 from regard.tasks.task import Examples, Texts
 
 MOST_CHARACTERS = 100_000_000  # of training text that is learned from
-MOST_SPELLED = 10_000_000  # ... up to which n-grams of characters count: more text needs them less
+MOST_SPELLED = 10_000_000  # ... of which n-grams of characters are counted, else of three words
 
 Features = tuple[Bags, NDArray[np.float32]]
 """N-grams of texts, and further numbers."""
@@ -36,11 +36,12 @@ def learn(labels: Labels, source: Examples, extract: Extract) -> dict[str, Tenso
         return islice(source(), 0, None, every)
 
     texts = (example[:-1] for example in some())
-    bags, numbers = extract(texts, Ngrams(characters=size <= MOST_SPELLED))
+    ngrams = Ngrams(2, True) if size <= MOST_SPELLED else Ngrams(3, False)
+    bags, numbers = extract(texts, ngrams)
     targets = labels.targets([labels.numbers(example[-1]) for example in some()])
     if _binary(labels):
         targets = targets[:, 1:]
-    examples = linear_model.Examples(bags, numbers, targets)
+    examples = linear_model.Examples(bags, numbers, targets, ngrams.words)
     return fit_baseline(examples, exclusive=labels.exclusive).parameters()
 
 

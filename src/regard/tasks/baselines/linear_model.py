@@ -4,10 +4,11 @@
     x            = √(1 - share)·x_words / ‖x_words‖,  √share·x_characters / ‖x_characters‖
     logit(y | x) = Σ x(f)·w(f, y) + V(y)·z + b(y)
 
-n texts were learned from, n(f) of them hold the n-gram f; ``z`` are a few numbers that describe a
-pair of texts. The share of the characters and the penalty on the weights are chosen by
-cross-validation, which also calibrates the probabilities (``selection.py``). What an n-gram
-contributes to an answer is its x(f)·w(f, y).
+n texts were learned from, n(f) of them hold the n-gram f. Of a pair of texts, the idf is 1, and
+``z`` are a few numbers that describe it. The penalty is on w, or on w divided by the naive-Bayes
+ratios (``naive_bayes.py``). Which of these, the share of the characters and the strength of the
+penalty are chosen by cross-validation, which also calibrates the probabilities (``selection.py``).
+What an n-gram contributes to an answer is its x(f)·w(f, y).
 
 Runs before 0.1.0 stored naive-Bayes weights for n-grams that occur or not: the same equation with
 an idf of 1 and no counts.
@@ -23,9 +24,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.tasks.baselines.hashed_ngrams import CHARACTER_ROW, ROWS, Bags, Ngrams
-from regard.tasks.baselines.logistic_regression import Matrix, fit_logistic, weighted_sum
+from regard.tasks.baselines.logistic_regression import FLAT, Matrix, fit_logistic, weighted_sum
+from regard.tasks.baselines.naive_bayes import find_ratios
 
-MOST_FEATURES = 2_000_000
+MOST_FEATURES = 1_000_000
 FEW = 1 << 20  # rows that are sorted rather than counted
 
 
@@ -41,6 +43,7 @@ class LinearModel:
         numbers: Weight of each further number, after ``scale`` has been applied to it.
         biases: One for each column.
         scale: Mean and deviation of the further numbers.
+        longest: Words of the longest n-gram.
 
     """
 
@@ -51,6 +54,7 @@ class LinearModel:
     numbers: Tensor
     biases: Tensor
     scale: Tensor
+    longest: Tensor
 
     def parameters(self) -> dict[str, Tensor]:
         """Return what is stored; half precision does for what there is one of per n-gram."""
@@ -61,7 +65,8 @@ class LinearModel:
     def load(cls, parameters: Mapping[str, Tensor]) -> "LinearModel":
         """Return the model that was stored."""
         full = {name: tensor.float() for name, tensor in parameters.items() if name != "rows"}
-        older = {"idf": torch.empty(0), "share": torch.zeros(1)}
+        words = torch.tensor([2.0 if "idf" in parameters else 3.0])
+        older = {"idf": torch.empty(0), "share": torch.zeros(1), "longest": words}
         return cls(**{**older, **full, "rows": parameters["rows"]})
 
     def logits(self, bags: Bags, numbers: NDArray[np.float32]) -> Tensor:
@@ -73,7 +78,7 @@ class LinearModel:
     @property
     def ngrams(self) -> Ngrams:
         """Which n-grams of a text are needed."""
-        return Ngrams(characters=float(self.share) > 0) if len(self.idf) else Ngrams(3, False)
+        return Ngrams(int(self.longest), float(self.share) > 0)
 
     @property
     def _boundary(self) -> int:
@@ -88,30 +93,118 @@ class Examples(NamedTuple):
     numbers: NDArray[np.float32]
     targets: Tensor
     """How true each column is of each text, from 0 to 1."""
+    longest: int = 2
+    """Words of the longest n-gram."""
 
     def select(self, texts: NDArray[np.int64]) -> "Examples":
         """Return some of the examples."""
-        return Examples(self.bags.select(texts), self.numbers[texts], self.targets[texts])
+        bags, numbers, targets = self.bags.select(texts), self.numbers[texts], self.targets[texts]
+        return self._replace(bags=bags, numbers=numbers, targets=targets)
 
 
-def fit(examples: Examples, *, exclusive: bool, share: float, strength: float) -> LinearModel:
+class Regression:
+    """Logistic regression on vectors of texts, for one strength after another.
+
+    Args:
+        vectors: The n-grams of each text.
+        features: How many n-grams there are.
+        numbers: The further numbers of each text.
+        targets: How true each column is of each text.
+        exclusive: Whether one column is true of a text.
+        bayes: Whether n-grams are multiplied by their naive-Bayes ratios.
+
+    """
+
+    def __init__(
+        self,
+        vectors: Bags,
+        features: int,
+        numbers: Tensor,
+        targets: Tensor,
+        *,
+        exclusive: bool,
+        bayes: bool,
+    ) -> None:
+        ratios = find_ratios(vectors, features, targets) if bayes else None
+        self.matrix = Matrix(numbers, vectors, features, ratios)
+        self.targets, self.exclusive = targets, exclusive
+        self.found: Tensor | None = None
+
+    def fit(self, strength: float, *, flat: float = FLAT) -> Tensor:
+        """Return the weights and, as the last row, the biases; start from those found before."""
+        self.found = fit_logistic(
+            self.matrix,
+            self.targets,
+            strength=strength,
+            exclusive=self.exclusive,
+            start=self.found,
+            flat=flat,
+        )
+        return self.matrix.scale(self.found)
+
+
+class Design:
+    """The vectors of examples, and models of them.
+
+    Args:
+        examples: What is learned from.
+        share: Share of the character n-grams.
+
+    """
+
+    def __init__(self, examples: Examples, share: float) -> None:
+        characters = examples.bags.rows >= CHARACTER_ROW
+        if share in (0, 1):
+            bags = examples.bags.keep(characters if share else ~characters)
+            examples = examples._replace(bags=bags)
+        self.examples, self.share = examples, share
+        self.rows, self.idf = find_vocabulary(examples)
+        boundary = int(np.searchsorted(self.rows, CHARACTER_ROW))
+        self.vectors = mix(vectorize(examples.bags, self.rows, self.idf), boundary, share)
+        self.scale = find_scale(examples.numbers)
+        self.numbers = standardize(examples.numbers, self.scale)
+
+    def regression(
+        self, *, exclusive: bool, bayes: bool, texts: NDArray[np.int64] | None = None
+    ) -> Regression:
+        """Return a regression on some texts, or on all of them."""
+        texts = np.arange(len(self.vectors)) if texts is None else texts
+        return Regression(
+            self.vectors.select(texts),
+            len(self.rows),
+            self.numbers[texts],
+            self.examples.targets[texts],
+            exclusive=exclusive,
+            bayes=bayes,
+        )
+
+    def model(self, found: Tensor) -> LinearModel:
+        """Return the model with the weights and biases that a regression found."""
+        count = len(self.rows)
+        return LinearModel(
+            torch.from_numpy(self.rows),
+            torch.from_numpy(self.idf),
+            torch.tensor([self.share]),
+            found[:count].clone(),
+            found[count:-1].clone(),
+            found[-1].clone(),
+            self.scale,
+            torch.tensor([float(self.examples.longest)]),
+        )
+
+
+def fit(
+    examples: Examples, *, exclusive: bool, share: float, strength: float, bayes: bool = False
+) -> LinearModel:
     """Learn from examples; ``strength`` is C of the logistic regression."""
+    design = Design(examples, share)
+    return design.model(design.regression(exclusive=exclusive, bayes=bayes).fit(strength))
+
+
+def find_vocabulary(examples: Examples) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Return the rows of n-grams and their idf, which is 1 for pairs of texts."""
     rows, idf = count_documents(examples.bags)
-    boundary = int(np.searchsorted(rows, CHARACTER_ROW))
-    vectors = mix(vectorize(examples.bags, rows, idf), boundary, share)
-    scale = find_scale(examples.numbers)
-    matrix = Matrix(standardize(examples.numbers, scale), vectors, len(rows))
-    found = fit_logistic(matrix, examples.targets, strength=strength, exclusive=exclusive)
-    weights, numbers = found[: len(rows)], found[len(rows) : -1]
-    return LinearModel(
-        torch.from_numpy(rows),
-        torch.from_numpy(idf),
-        torch.tensor([share]),
-        weights.clone(),
-        numbers.clone(),
-        found[-1].clone(),
-        scale,
-    )
+    return rows, np.ones_like(idf) if examples.numbers.shape[1] else idf
 
 
 def count_documents(bags: Bags) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
@@ -148,10 +241,11 @@ def mix(vectors: Bags, boundary: int, share: float) -> Bags:
 
 
 def find_scale(numbers: NDArray[np.float32]) -> Tensor:
-    """Return mean and deviation of every further number."""
-    return torch.from_numpy(np.stack([numbers.mean(axis=0), numbers.std(axis=0) + 1e-6]))
+    """Return mean and deviation of every number, by which all of a text together get length 1."""
+    deviation = (numbers.std(axis=0) + 1e-6) * max(1, numbers.shape[1]) ** 0.5
+    return torch.from_numpy(np.stack([numbers.mean(axis=0), deviation]).astype(np.float32))
 
 
 def standardize(numbers: NDArray[np.float32], scale: Tensor) -> Tensor:
-    """Bring numbers to mean 0 and deviation 1."""
+    """Apply what was found by ``find_scale``."""
     return (torch.from_numpy(numbers) - scale[0]) / scale[1]

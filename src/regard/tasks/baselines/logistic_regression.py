@@ -1,10 +1,11 @@
 """Logistic regression with an L2 penalty, on sparse or dense features.
 
-    w, b = argmin  C·Σ cross entropy(x·w + b, y) + ½‖w‖²
+    w, b = argmin  C·Σ cross entropy(r·x·w + b, y) + ½‖w‖²
 
-The bias is not penalised. Solved by L-BFGS; ``y`` may be any probability, so that a score between
-0 and 1 is learned as well as a label. One column of ``w`` for each label; exclusive labels share a
-softmax, others have a sigmoid each.
+The features may have a factor ``r`` for each column; the weights of x are then r·w. The bias is
+not penalised. Solved by L-BFGS; ``y`` may be any probability, so that a score between 0 and 1 is
+learned as well as a label. One column of ``w`` for each label; exclusive labels share a softmax,
+others have a sigmoid each.
 """
 
 import numpy as np
@@ -15,8 +16,9 @@ from torch.nn.functional import binary_cross_entropy_with_logits, embedding_bag
 from regard.tasks.baselines.hashed_ngrams import Bags
 from regard.tasks.baselines.lbfgs import descend
 
-ROUNDS = 60  # of L-BFGS
-FLAT = 0.01  # share of the first gradient's norm at which the search ends
+ROUNDS = 100  # of L-BFGS
+FLAT = 0.003  # share of the first gradient's norm at which the search ends
+ROUGH = 0.01  # ... where only settings are chosen
 
 
 class Matrix:
@@ -29,11 +31,18 @@ class Matrix:
         dense: The dense columns; there may be none.
         bags: The sparse columns, which stand first; their rows are numbered from 0.
         sparse: How many of these there are.
+        factors: Of each sparse column for each column of the weights; 1 if there are none.
 
     """
 
-    def __init__(self, dense: Tensor, bags: Bags | None = None, sparse: int = 0) -> None:
-        self.dense, self.bags, self.sparse = dense, bags, sparse
+    def __init__(
+        self,
+        dense: Tensor,
+        bags: Bags | None = None,
+        sparse: int = 0,
+        factors: Tensor | None = None,
+    ) -> None:
+        self.dense, self.bags, self.sparse, self.factors = dense, bags, sparse, factors
         self.texts = transpose(bags, sparse) if bags is not None else None
         self.features = sparse + dense.shape[1]
 
@@ -42,14 +51,21 @@ class Matrix:
         found = self.dense.to(weights.dtype) @ weights[self.sparse :]
         if self.bags is None:
             return found
-        return found + weighted_sum(weights[: self.sparse], self.bags)
+        return found + weighted_sum(self._scale(weights[: self.sparse]), self.bags)
 
     def transposed_times(self, errors: Tensor) -> Tensor:
         """Multiply the transpose by errors, one row for each text."""
         found = self.dense.to(errors.dtype).T @ errors
         if self.texts is None:
             return found
-        return torch.cat([weighted_sum(errors, self.texts), found])
+        return torch.cat([self._scale(weighted_sum(errors, self.texts)), found])
+
+    def scale(self, found: Tensor) -> Tensor:
+        """Return the weights of the features themselves, without factors."""
+        return torch.cat([self._scale(found[: self.sparse]), found[self.sparse :]])
+
+    def _scale(self, weights: Tensor) -> Tensor:
+        return weights if self.factors is None else self.factors * weights
 
 
 def fit_logistic(
