@@ -34,8 +34,8 @@ from regard.tasks.retrieval.bm25 import Bm25, words
 from regard.tasks.retrieval.example import Tag
 from regard.tasks.retrieval.metrics import NAMES, name_order, rank, ranking_scores
 from regard.tasks.retrieval.ranking import blend, words_found
-from regard.tasks.retrieval.read_examples import judged
-from regard.tasks.significance import interval, paired
+from regard.tasks.retrieval.read_examples import read_judged
+from regard.tasks.significance import interval
 
 SHARES = [round(0.1 * n, 1) for n in range(1, 10)]
 
@@ -47,7 +47,7 @@ class Bench:
         self.documents = [d for d in read_documents(folder) if isinstance(d, Document)]
         self.names = [document.name for document in self.documents]
         self.ties = name_order(self.names)
-        found = [one.fields for one in judged(folder, "test") if isinstance(one, Record)]
+        found = [one.fields for one in read_judged(folder, "test") if isinstance(one, Record)]
         self.queries = [(text, Tag.read(tag).grades) for text, _, tag in found]
 
     def by_words(self, cut):
@@ -166,7 +166,9 @@ def report(rows, chosen):
             means[name] = each._asdict()
             cells.append(f"{each.mean:.4f}" + (f" ± {each.half:.4f}" if each.half else ""))
         mean = np.mean([scores["ndcg@10"] for scores in seeds], axis=0)
-        chance = paired(mean.tolist(), plain.tolist()).randomisation if row != "BM25" else None
+        chance = (
+            compare_paired(mean.tolist(), plain.tolist()).randomisation if row != "BM25" else None
+        )
         gain = mean.mean() / plain.mean() - 1
         summary[row] = {"metrics": means, "gain": gain, "p": chance}
         more = f"   {gain:+8.1%}   {chance:.2g}" if chance is not None else ""

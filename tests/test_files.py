@@ -184,7 +184,7 @@ def test_arrays_come_back(tmp_path):
     assert load_arrays(tmp_path / "a")["x"].tolist() == [0, 1, 2, 3, 4]
 
 
-def test_the_cache_goes_where_it_is_told(monkeypatch, tmp_path):
+def test_the_cache_goes_to_the_configured_folder(monkeypatch, tmp_path):
     for name in ("REGARD_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Derived randomness: the purposes are told apart, and their numbers are those of earlier runs."""
+"""Derived randomness: each purpose has its own number, the same as in earlier runs."""
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ RECORDED = {
     "DOCUMENT_VECTOR_EVALUATION": 304,
     "JUDGEMENT": 305,
 }
-"""By these numbers runs of 0.1.0 were drawn: change one, and a repeated run has other bits."""
+"""The numbers of 0.1.0: if one changes, a repeated run has other bits."""
 
 
 def test_every_purpose_has_the_number_that_earlier_runs_were_drawn_by():

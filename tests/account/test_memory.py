@@ -1,4 +1,4 @@
-"""Memory by formula, beside what torch's allocator counts while a step is taken."""
+"""Memory by formula, against what torch's allocator counts during a step."""
 
 import pytest
 from torch.profiler import ProfilerActivity, profile

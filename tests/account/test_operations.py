@@ -68,8 +68,8 @@ SENTENCES = (
     'model.documents={read="sentences",words=17,depth=2,%s}|model.head={pooling="attention"}'
 )
 DOCUMENTS = [
-    f"{SENTENCES % looks}|{mixer}"
-    for looks in (
+    f"{SENTENCES % attention}|{mixer}"
+    for attention in (
         'context="none"',
         'context="earlier",gather="sum"',
         'context="both",gated=true',
@@ -184,9 +184,9 @@ def test_the_share_of_scores_grows_with_length_as_its_formula_says(toy):
     facts, width, inner, depth = facts_of(recipe), 24, 29, 2
     shares = attention_shares(recipe, facts, [11, 1013])
     for length, share in shares.items():
-        looks = 2 * length * width * depth
+        attention = 2 * length * width * depth
         rest = depth * (4 * width**2 + 2 * width * inner) + facts.output_vocabulary * width
-        assert share == pytest.approx(looks / (looks + rest))
+        assert share == pytest.approx(attention / (attention + rest))
 
 
 def test_a_frozen_body_has_no_way_back(toy):

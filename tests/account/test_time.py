@@ -46,5 +46,5 @@ def test_scripts_get_rate_and_budget():
         (1e9, "31.7 years"),
     ],
 )
-def test_time_is_told_as_people_do(seconds, words):
+def test_durations_are_readable(seconds, words):
     assert format_duration(float(seconds)) == words

@@ -232,7 +232,7 @@ EXPECTED = {
 
 
 def wrong(outcome):
-    """Yield every way in which a claim came out otherwise than is written above."""
+    """Yield every difference between a claim's outcome and the table above."""
     name = outcome.claim.name
     if (outcome.kind, outcome.problem) != (EXPECTED[name], ""):
         yield f"{name} {outcome.verdict}"

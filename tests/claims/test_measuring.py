@@ -136,7 +136,7 @@ def test_a_slow_claim_that_breaks_is_not_remembered():
 )
 def test_what_was_measured_comes_back_from_json(drawing):
     found = Measurement(
-        "told", (Figure("a", 1, True, given=2, note="n"), Figure("b", 0.5)), drawing
+        "name", (Figure("a", 1, True, given=2, note="n"), Figure("b", 0.5)), drawing
     )
     assert from_json(json.loads(json.dumps(to_json(found)))) == found
 
@@ -168,7 +168,7 @@ class Counter(SilentWatcher):
             raise KeyboardInterrupt
 
 
-def test_an_interrupted_trial_goes_on_and_a_finished_one_is_opened_again():
+def test_an_interrupted_trial_continues_and_a_finished_one_is_opened_again():
     first, second, third = Counter(stop_at=17), Counter(), Counter()
     with watch_trials(first), pytest.raises(KeyboardInterrupt):
         run_trial("toy", tables(), FILES)

@@ -10,7 +10,7 @@ from regard.cli.main import main
 SOURCE = Path(__file__).parents[2] / "src"
 
 
-def told(capsys, *words):
+def read_json(capsys, *words):
     assert main(["account", *words, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
@@ -27,7 +27,7 @@ def told(capsys, *words):
     ],
 )
 def test_the_papers_models_are_counted_by_name(capsys, name, part, number):
-    found = told(capsys, name, "--no-time")
+    found = read_json(capsys, name, "--no-time")
     assert found["parameters"][part] == number
     assert sum(found["parameters"]["parts"].values()) == found["parameters"]["total"]
     assert found["seconds"] is None
@@ -36,7 +36,7 @@ def test_the_papers_models_are_counted_by_name(capsys, name, part, number):
 def test_scripts_find_the_names_they_rely_on(capsys):
     sets = ["--set", "model.width=16", "--set", "model.feed_forward=16"]
     sets += ["--set", "training.batch_tokens=256", "--set", "text.vocabulary=300"]
-    found = told(capsys, "scenes", "--length", "29", *sets)
+    found = read_json(capsys, "scenes", "--length", "29", *sets)
     assert found["flops"]["step"] > found["flops"]["forward"] > 0
     assert found["memory"]["peak"] > found["memory"]["activations"] > 0
     assert found["seconds"]["step"] > 0
@@ -45,7 +45,7 @@ def test_scripts_find_the_names_they_rely_on(capsys):
 
 
 def test_a_length_changes_the_operations_and_not_the_parameters(capsys):
-    short, long = (told(capsys, "scenes", "--no-time", "--length", n) for n in ("16", "128"))
+    short, long = (read_json(capsys, "scenes", "--no-time", "--length", n) for n in ("16", "128"))
     assert short["parameters"] == long["parameters"]
     assert short["rows"] == 8 * long["rows"]
     assert short["flops"]["parts"]["scores"] < long["flops"]["parts"]["scores"]
@@ -61,7 +61,7 @@ def test_people_see_shares_and_whether_it_fits(capsys):
 
 
 def test_layers_stand_side_by_side(capsys):
-    found = told(capsys, "layers", "-n", "256", "-d", "128", "-k", "3", "-r", "16")
+    found = read_json(capsys, "layers", "-n", "256", "-d", "128", "-k", "3", "-r", "16")
     by_name = {one["name"]: one for one in found["layers"]}
     assert by_name["self-attention"]["macs"] == by_name["LSTM"]["macs"] == 8 * 256 * 128**2
     assert found["crossovers"]["LSTM"] == 256
@@ -70,7 +70,7 @@ def test_layers_stand_side_by_side(capsys):
 
 
 def test_the_audit_repeats_what_is_known_of_the_papers(capsys):
-    found = told(capsys, "audit")
+    found = read_json(capsys, "audit")
     assert found["table_3"]["vocabulary"] == [41_004, 41_208]
     assert found["lab"][2]["exact"] == 21_018_401
     assert main(["account", "audit"]) == 0
@@ -81,7 +81,7 @@ def test_the_audit_repeats_what_is_known_of_the_papers(capsys):
 
 def test_a_published_total_is_explained(capsys):
     words = ["audit", "63045632", "--decoder-depth", "6", "--vocabulary", "37000"]
-    found = told(capsys, *words)
+    found = read_json(capsys, *words)
     assert found["explanations"][0]["choices"]["tables"] == 1
     assert found["explanations"][0]["choices"]["attention_biases"] is False
     assert main(["account", *words]) == 0
@@ -159,12 +159,12 @@ def test_formulas_do_not_wait_for_torch():
 
 
 def test_lengths_are_those_of_the_first_texts(capsys):
-    found = told(capsys, "self-attentive", "--no-time")
+    found = read_json(capsys, "self-attentive", "--no-time")
     assert any(words.startswith("lengths as in all 6,000 texts") for words in found["assumed"])
     assert not any("vocabulary" in words for words in found["assumed"])
     assert found["vocabulary"] < 2000
     assert found["length"] < 256
-    other = told(capsys, "self-attentive", "--no-time", "--length", "97")
+    other = read_json(capsys, "self-attentive", "--no-time", "--length", "97")
     assert (other["length"], other["vocabulary"]) == (97, 2000)
     assert not any("lengths" in words for words in other["assumed"])
 
@@ -173,12 +173,12 @@ def test_where_there_is_no_data_it_says_so(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert (
         "texts of 256 tokens, since the data is not there"
-        in (told(capsys, "reviews-scratch", "--no-time")["assumed"])
+        in (read_json(capsys, "reviews-scratch", "--no-time")["assumed"])
     )
     (tmp_path / "broken.jsonl").write_text("{")
     broken = ["--set", 'data.train=["broken.jsonl"]']
     assert (
         "texts of 256 tokens, since the data cannot be read"
-        in (told(capsys, "reviews-scratch", "--no-time", *broken)["assumed"])
+        in (read_json(capsys, "reviews-scratch", "--no-time", *broken)["assumed"])
     )
-    assert told(capsys, "gpt2", "--no-time")["length"] == 1024
+    assert read_json(capsys, "gpt2", "--no-time")["length"] == 1024

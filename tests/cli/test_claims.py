@@ -20,9 +20,9 @@ def wide(monkeypatch, tmp_path):
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
 
 
-def test_a_name_is_told_at_length(capsys):
+def test_a_claims_details_are_shown_by_name(capsys):
     assert main(["claims", *QUICK]) == 0
-    told = capsys.readouterr().out
+    result = capsys.readouterr().out
     for words in (
         "46 pairs",
         "fails",
@@ -31,13 +31,15 @@ def test_a_name_is_told_at_length(capsys):
         "True only if all weight is on",
         "visibility.py",
     ):
-        assert words in told
+        assert words in result
 
 
 def test_the_answer_comes_first(capsys):
     assert main(["claims", "variance-of-scores"]) == 0
-    told = capsys.readouterr().out
-    assert told.index("True: For independent") < told.index("Measured") < told.index("reference")
+    result = capsys.readouterr().out
+    assert (
+        result.index("True: For independent") < result.index("Measured") < result.index("reference")
+    )
 
 
 def test_claims_are_found_by_source_and_by_words(capsys):
@@ -45,8 +47,8 @@ def test_claims_are_found_by_source_and_by_words(capsys):
     found = json.loads(capsys.readouterr().out)
     assert len(found) > 5 and all("D3" in one["source"] for one in found)
     assert main(["claims", "--list", "receptive"]) == 0
-    told = capsys.readouterr().out
-    assert "argmax-field " in told and "fast  With k heads" in told and "(D2 e)" in told
+    result = capsys.readouterr().out
+    assert "argmax-field " in result and "fast  With k heads" in result and "(D2 e)" in result
 
 
 def test_programs_get_a_list(capsys):
@@ -62,8 +64,12 @@ def test_the_table_names_every_family_it_shows(capsys, monkeypatch):
     some = {name: registry.load_claims()[name] for name in QUICK}
     monkeypatch.setattr(registry, "load_claims", lambda: some)
     assert main(["claims"]) == 0
-    told = capsys.readouterr().out
-    assert "Masks" in told and "Structured self-attention" in told and "1 fails, 1 holds if" in told
+    result = capsys.readouterr().out
+    assert (
+        "Masks" in result
+        and "Structured self-attention" in result
+        and "1 fails, 1 holds if" in result
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,8 +101,8 @@ def test_the_list_measures_nothing(capsys):
 
 def test_an_unknown_name_is_answered_with_the_nearest(capsys):
     assert main(["claims", "maks"]) == 2
-    told = capsys.readouterr()
-    assert "Did you mean masks" in told.err and not told.out
+    result = capsys.readouterr()
+    assert "Did you mean masks" in result.err and not result.out
 
 
 def test_a_page_is_written_once(capsys, tmp_path):

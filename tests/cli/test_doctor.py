@@ -20,7 +20,7 @@ def test_the_doctor_tells_what_the_machine_offers(capsys):
     assert [row for row in rows if row not in shown] == []
 
 
-def test_the_doctor_speaks_json(capsys):
+def test_the_doctor_writes_json(capsys):
     assert main(["doctor", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["cores"] >= 1

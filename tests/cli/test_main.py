@@ -210,7 +210,7 @@ def test_a_reader_that_leaves_early_makes_no_noise(words):
 
 
 @pytest.mark.parametrize("name", verbs.VERBS)
-def test_every_verb_shows_examples_and_speaks_json(name, capsys):
+def test_every_verb_shows_examples_and_has_json(name, capsys):
     words = [name, "show", "--help"] if name == "recipe" else [name, "--help"]
     assert main(words) == 0
     shown = capsys.readouterr().out

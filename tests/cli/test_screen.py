@@ -43,7 +43,7 @@ def test_a_terminal_that_cannot_show_a_letter_shows_a_question_mark():
     assert screen.buffer.getvalue() == b"Gr??e\n"
 
 
-def test_a_line_for_people_can_go_beside_the_answer(capsys):
+def test_a_line_for_people_goes_to_stderr(capsys):
     print_text("3 tokens did not fit", to=sys.stderr)
     assert capsys.readouterr() == ("", "3 tokens did not fit\n")
 

@@ -171,7 +171,7 @@ class KillAt(SilentWatcher):
     ],
     ids=["ema", "muon and best", "rows alone"],
 )
-def test_a_run_stopped_on_one_device_goes_on_on_another(
+def test_a_run_stopped_on_one_device_continues_on_another(
     sets, there_first, recipe, tmp_path, monkeypatch, other_machine
 ):
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))

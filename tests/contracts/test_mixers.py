@@ -73,7 +73,7 @@ MIXERS = {
     "dilated convolution": lambda c: Convolution(WIDTH, kernel=3, dilation=2, causal=c),
 }
 DEAF = {"pointwise convolution"}
-"""Mixers in which no position hears another, so that there is no future to be felt."""
+"""Mixers without exchange between positions, so that no future can leak."""
 
 every_mixer = pytest.mark.parametrize("name", MIXERS)
 symmetric = pytest.mark.parametrize("is_causal", [True, False], ids=["causal", "free"])
@@ -142,7 +142,7 @@ def test_a_few_positions_at_a_time_with_memory_equal_all_at_once(name, chunks):
 
 
 @every_mixer
-def test_memory_goes_on_with_the_rows_it_was_told_to_keep(name):
+def test_memory_continues_with_the_selected_rows(name):
     mixer, states = build(name, True)
     memory, rows = Memory(), torch.tensor([1, 0, 1])
     visible = padding(torch.tensor([POSITIONS]), POSITIONS)

@@ -1,6 +1,6 @@
-"""Every position scheme keeps the same promises, at whichever of the three moments it speaks.
+"""Every position scheme keeps the same promises, at whichever of the three moments it applies.
 
-A text that is cut in two and told where the second part starts is placed as the whole was; the
+A text cut in two, its second part given an offset, has the positions of the whole; the
 order of words is felt; and what is felt inside attention is distance only.
 """
 

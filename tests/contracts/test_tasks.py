@@ -381,7 +381,7 @@ def test_a_question_that_the_task_does_not_know_is_refused(kind, answering):
 @every_task
 def test_a_load_has_the_shapes_of_its_batch(kind, stage):
     prepared, _, _ = stage(kind)
-    following = int(prepared.task.continues_text)  # the last token of a window is only told
+    following = int(prepared.task.continues_text)  # the last token of a window is only a target
     for batch in batches(prepared):
         shapes = {Seq(rows, n - following) for rows, n in (f.ids.shape for f in batch.fields)}
         found = prepared.task.load(batch)
@@ -442,7 +442,9 @@ class KillAt(SilentWatcher):
 
 
 @every_task
-def test_a_training_that_was_stopped_goes_on_to_the_same_bits(kind, recipe, tmp_path, monkeypatch):
+def test_a_training_that_was_stopped_continues_to_the_same_bits(
+    kind, recipe, tmp_path, monkeypatch
+):
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
     sets = ["training.budget='6steps'", "training.threads=1", "training.checkpoints=3"]
     made = recipe(kind, *sets, "model.dropout=0.3")

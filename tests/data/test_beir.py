@@ -20,7 +20,7 @@ from regard.data.formats.beir import (
 )
 from regard.data.record import Fault, Record
 from regard.tasks.retrieval.example import Tag
-from regard.tasks.retrieval.read_examples import judged
+from regard.tasks.retrieval.read_examples import read_judged
 
 CRANFIELD = Path(__file__).parents[3] / "shared" / "data" / "cranfield"
 
@@ -55,7 +55,7 @@ def test_a_folder_is_read(tmp_path):
     assert second.text == "Heat flows." and empty.name == "3" and empty.text == ""
     assert isinstance(fault, Fault) and fault.severity == "note" and fault.line == 3
     assert [query.text for query in read_queries(place)] == ["what lifts", "x"]
-    (record, unjudged) = list(judged(place, "test"))
+    (record, unjudged) = list(read_judged(place, "test"))
     assert Tag.read(record.fields[2]).grades == {"d1": 2, "d2": 0}
     assert record.fields[0] == "what lifts" and unjudged.kind == "unjudged"
 
@@ -69,7 +69,7 @@ def test_judgments_of_a_split_come_from_its_own_file(tmp_path):
     assert only[:3] == ("q1", "d1", 1)
     write(place / "qrels.tsv", "q1\td1\t1")
     assert find_qrels(place, "train") == place / "qrels.tsv"
-    (missing,) = list(judged(tmp_path / "nothing", "test"))
+    (missing,) = list(read_judged(tmp_path / "nothing", "test"))
     assert missing.kind == "missing-file"
 
 
@@ -95,7 +95,7 @@ def test_a_bad_line_is_named(tmp_path, file, row, kind, word):
     write(place / "corpus.jsonl", {"_id": "d1", "text": "a"}, {"_id": "d2", "text": "b"})
     with (place / file).open("a") as lines:
         lines.write((row if isinstance(row, str) else json.dumps(row)) + "\n")
-    read = read_documents(place) if file.startswith("corpus") else judged(place, "test")
+    read = read_documents(place) if file.startswith("corpus") else read_judged(place, "test")
     (fault,) = [each for each in read if isinstance(each, Fault) and each.severity == "bad"]
     last = len((place / file).read_text().splitlines())
     assert fault.kind == kind and fault.line == last and fault.file.endswith(file)
@@ -133,5 +133,5 @@ def test_cranfield_is_read_as_it_is():
     assert [each.line for each in empty] == [471, 995]
     assert sum(isinstance(each, Document) for each in documents) == 1400
     assert sum(isinstance(each, Query) for each in read_queries(CRANFIELD)) == 225
-    found = list(judged(CRANFIELD, "test"))
+    found = list(read_judged(CRANFIELD, "test"))
     assert sum(isinstance(each, Record) for each in found) == 225 == len(found)

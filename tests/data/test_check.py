@@ -173,9 +173,9 @@ def test_labels_are_counted_and_their_faults_found(tmp_path):
     assert report.labels["train"] == {"gut": 50, "schlecht": 2, "schlehct": 1}
     assert found(report, "conflict") == [("train.tsv", 51)]
     assert set(report.counts) == {"conflict", "rare-label", "unknown-label", "imbalance"}
-    told = {one.kind: one.problem for one in report.findings}
-    assert "'schlehct'" in told["rare-label"] and "'guut'" in told["unknown-label"]
-    assert "50 of 'gut'" in told["imbalance"]
+    result = {one.kind: one.problem for one in report.findings}
+    assert "'schlehct'" in result["rare-label"] and "'guut'" in result["unknown-label"]
+    assert "50 of 'gut'" in result["imbalance"]
 
 
 def test_a_single_label_is_found(tmp_path):
@@ -196,10 +196,12 @@ def test_findings_are_listed_up_to_a_number_and_counted_to_the_end(tmp_path):
 
 def test_the_report_can_be_written_as_json(tmp_path):
     path = table(tmp_path / "a.tsv", [*GOOD, GOOD[0]])
-    told = json.loads(json.dumps(check({"train": [path]}, expected=2).as_dict()))
-    assert told["ok"] and told["counts"] == {"duplicate": 1} and told["records"] == {"train": 32}
-    assert told["findings"][0].keys() == set(Finding._fields)
-    assert told["findings"][0]["line"] == 32
+    result = json.loads(json.dumps(check({"train": [path]}, expected=2).as_dict()))
+    assert (
+        result["ok"] and result["counts"] == {"duplicate": 1} and result["records"] == {"train": 32}
+    )
+    assert result["findings"][0].keys() == set(Finding._fields)
+    assert result["findings"][0]["line"] == 32
 
 
 def sketch_of(texts, most: int = 1000) -> Sketch:

@@ -1,4 +1,4 @@
-"""Pairs of spans: true ones follow on one another, wrong ones cannot be told by their shape."""
+"""Pairs of spans: true ones are adjacent, wrong ones cannot be recognised by their shape."""
 
 import numpy as np
 import pytest

@@ -76,9 +76,9 @@ def test_comma_separated_values_come_back(tmp_path, pairs):
 @often
 @given(pairs=pairs, ascii=st.booleans())
 def test_json_lines_come_back(tmp_path, pairs, ascii):
-    told = ({"source": a, "other": 1, "target": b} for a, b in pairs)
+    result = ({"source": a, "other": 1, "target": b} for a, b in pairs)
     path = put(
-        tmp_path / "train.jsonl", lines_of(json.dumps(one, ensure_ascii=ascii) for one in told)
+        tmp_path / "train.jsonl", lines_of(json.dumps(one, ensure_ascii=ascii) for one in result)
     )
     assert fields([path], expected=2) == pairs
     assert fields([path], fields=("target", "source")) == [pair[::-1] for pair in pairs]

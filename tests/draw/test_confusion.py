@@ -6,7 +6,7 @@ from regard.draw.confusion import MOST_LABELS, confusion_table
 from regard.draw.page import Confusion
 
 
-def test_every_count_stands_where_its_labels_meet_and_right_ones_are_told_apart():
+def test_each_count_is_in_the_cell_of_its_labels_and_correct_ones_are_marked():
     drawn = confusion_table(Confusion(["bad", "good"], [[7, 3], [0, 1234]]))
     cells = re.findall(r'<td class="(\w+)" style="--share:(\d+)%"[^>]*>([\d,]+)</td>', drawn)
     assert cells == [

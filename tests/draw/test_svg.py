@@ -41,7 +41,7 @@ def test_a_row_of_words_is_a_row_of_cells():
     assert places["dog ← Hund"][0] == places["The ← Hund"][0] < places["dog ← schläft"][0]
 
 
-def test_all_words_are_written_beside_the_map():
+def test_all_words_label_the_map():
     drawing = ElementTree.fromstring(svg_map(Picture(TARGET, SOURCE, WEIGHTS, "head 2")))
     written = {"".join(text.itertext()) for text in drawing.iter(f"{SVG}text")}
     assert {"DerDer", "HundHund", "dogdog", "head 2", "80%"} <= written  # a label and its title

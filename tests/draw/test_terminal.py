@@ -87,7 +87,7 @@ def test_what_is_left_out_is_said():
     assert "Drawn" not in map_text(picture)
 
 
-def test_a_word_cannot_drive_the_terminal_or_speak_markup():
+def test_a_word_cannot_contain_terminal_codes_or_markup():
     evil = ["\x1b[2J\x1b]0;owned\x07", "[bold red]x[/]", "\u202egnp.exe", "a\nb"]
     drawn = map_text(Picture(evil, evil, np.eye(4), "\x1b[2Jtitle"), width=100)
     assert not set(drawn) & set("\x1b\x07\u202e")

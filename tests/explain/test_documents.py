@@ -53,7 +53,7 @@ def test_the_document_says_the_same_as_the_explanation(explained, kind):
 
 
 @DOCUMENTS
-def test_another_label_is_shown_beside_the_document_and_nothing_is_erased_twice(explained, kind):
+def test_another_label_is_shown_with_the_document_and_nothing_is_erased_twice(explained, kind):
     run = explained(kind)
     answers = 0
 
@@ -65,9 +65,9 @@ def test_another_label_is_shown_beside_the_document_and_nothing_is_erased_twice(
     found = explain(run, TEXT, options=BY_WEIGHTS)
     once, answers = answers, 0
     other = next(name for name in run.task.labels.names if name != found.answer)
-    beside = explain(run, TEXT, options=ExplainOptions("weights", label=other))
+    second = explain(run, TEXT, options=ExplainOptions("weights", label=other))
     hook.remove()
-    assert found.drawn_whole and not beside.drawn_whole
-    assert f'"{other}"' in beside.sentence and beside.document.faithfulness == found.sentence
-    assert "Attribution by" not in found.html() and other in beside.html()
+    assert found.drawn_whole and not second.drawn_whole
+    assert f'"{other}"' in second.sentence and second.document.faithfulness == found.sentence
+    assert "Attribution by" not in found.html() and other in second.html()
     assert once < answers

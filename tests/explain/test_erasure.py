@@ -1,4 +1,4 @@
-"""Erasure: words that decide are told from words that do not."""
+"""Erasure: words that decide are distinguished from words that do not."""
 
 import numpy as np
 import pytest
@@ -93,9 +93,9 @@ def test_a_share_of_the_words_is_ranked_highest_and_at_least_one():
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=23), st.integers(0, 1000))
 def test_any_scores_give_finite_figures(scores, seed):
     found = erase(decided_by(0), np.array(scores), generator=CHANCE(seed))
-    told = found.as_json("pos")
+    result = found.as_json("pos")
     for part in ("comprehensiveness", "sufficiency"):
-        assert told[part]["low"] <= told[part]["random"] + 1e-9 <= told[part]["high"] + 2e-9
+        assert result[part]["low"] <= result[part]["random"] + 1e-9 <= result[part]["high"] + 2e-9
 
 
 @pytest.mark.parametrize(

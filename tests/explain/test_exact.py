@@ -43,16 +43,16 @@ def test_the_weights_are_those_of_the_equation(explained, kind):
     run.model.double()
     given = {}
 
-    def hear(part, args, named):
+    def record(part, args, named):
         given.setdefault(id(part), (args[0][0], args[1][0] if len(args) > 1 else args[0][0]))
 
     parts = [part for part in run.model.modules() if isinstance(part, Attention)]
     for part in parts:  # the default place of a translator turns queries: leave it out of the sum
         part.turn = None
-    hooks = [part.register_forward_pre_hook(hear, with_kwargs=True) for part in parts]
+    hooks = [part.register_forward_pre_hook(record, with_kwargs=True) for part in parts]
     example = ("eins zwei", "two one") if kind == "translation" else (TEXT, "good")
     try:
-        looks = trace_batch(run, run.task.pad(run.task.encode([example])))
+        traces = trace_batch(run, run.task.pad(run.task.encode([example])))
     finally:
         for hook in hooks:
             hook.remove()
@@ -60,7 +60,7 @@ def test_the_weights_are_those_of_the_equation(explained, kind):
         assert run.model is not None
     order = {"self": 0} if kind == "label" else {"encoder": 0, "decoder": 2, "cross": 3}
     for stack, first in order.items():
-        trace = looks[stack]
+        trace = traces[stack]
         step = 1 if stack in ("self", "encoder") else 2
         for layer in range(trace.weights.shape[0]):
             part = parts[first + step * layer]
@@ -84,15 +84,15 @@ def test_listening_changes_no_answer_and_leaves_nothing_behind(explained):
 
 def test_every_stack_of_a_translator_is_there_with_its_own_sides(explained):
     run = explained("translation")
-    looks = trace_all(run, "eins zwei", "two one").attention
-    assert list(looks) == ["cross", "encoder", "decoder"]
-    assert looks["encoder"].source == looks["encoder"].target == looks["cross"].source
-    assert looks["decoder"].target == looks["cross"].target
+    traces = trace_all(run, "eins zwei", "two one").attention
+    assert list(traces) == ["cross", "encoder", "decoder"]
+    assert traces["encoder"].source == traces["encoder"].target == traces["cross"].source
+    assert traces["decoder"].target == traces["cross"].target
     assert (
-        looks["decoder"].source[0] == "<s>"
-        and looks["decoder"].source[1:] == looks["cross"].target[:-1]
+        traces["decoder"].source[0] == "<s>"
+        and traces["decoder"].source[1:] == traces["cross"].target[:-1]
     )
-    for trace in looks.values():
+    for trace in traces.values():
         assert trace.weights.shape == (2, 3, len(trace.target), len(trace.source))
         np.testing.assert_allclose(trace.weights.sum(-1), 1.0, rtol=1e-5)
 
@@ -108,7 +108,7 @@ def test_the_hypothesis_that_won_the_beam_is_the_one_traced_and_scores_the_same(
     assert finished or abs(spoken - answered.log_probability) < 1e-4  # cut off before its ending
 
 
-def test_a_language_model_goes_on_and_what_it_wrote_is_traced(explained):
+def test_a_language_model_continues_and_what_it_wrote_is_traced(explained):
     run = explained("language")
     written = run.task.answer(run.model, ["the book and"])[0]
     trace = trace_all(run, "the book and", continue_text=True).attention["self"]
@@ -118,12 +118,12 @@ def test_a_language_model_goes_on_and_what_it_wrote_is_traced(explained):
         trace_all(explained("label"), TEXT, continue_text=True)
 
 
-def test_a_pool_that_looks_is_a_stack_of_its_own(explained):
-    looks = trace_all(explained("pool"), TEXT).attention
-    assert list(looks) == ["self", "pool"]
-    assert looks["pool"].weights.shape[:3] == (1, 1, 1) and looks["pool"].target == ("hop 1",)
-    np.testing.assert_allclose(looks["pool"].weights.sum(), 1.0, rtol=1e-5)
-    assert looks["pool"].by_words().source == looks["self"].by_words().source
+def test_attention_pooling_is_a_stack_of_its_own(explained):
+    traces = trace_all(explained("pool"), TEXT).attention
+    assert list(traces) == ["self", "pool"]
+    assert traces["pool"].weights.shape[:3] == (1, 1, 1) and traces["pool"].target == ("hop 1",)
+    np.testing.assert_allclose(traces["pool"].weights.sum(), 1.0, rtol=1e-5)
+    assert traces["pool"].by_words().source == traces["self"].by_words().source
 
 
 def test_hiding_the_sink_takes_its_columns_and_says_what_is_left():

@@ -53,7 +53,7 @@ def test_an_explanation_says_what_follows_from_its_numbers(explained, kind):
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-def test_only_pages_of_models_that_write_speak_of_written_words(explained, kind):
+def test_only_pages_of_generating_models_mention_written_words(explained, kind):
     page = explain(explained(kind), TEXTS[kind], TARGETS.get(kind)).html()
     assert ("the model wrote" in page) == (kind == "translation")
     assert ("written word" in page) == (kind == "translation")

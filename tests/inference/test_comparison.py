@@ -1,4 +1,4 @@
-"""Runs compared: seeds grouped, groups named by what differs, chance told in words."""
+"""Comparison of runs: seeds grouped, groups named by what differs, significance in words."""
 
 import csv
 import json
@@ -37,12 +37,12 @@ def finished(folder, task, scores, answers, *, test="a" * 64, **settings):
     run.__dict__["metrics"] = {"test": {**measured, "count": len(answers)}, "training": training}
     run.__dict__["answers"] = answers
     folder.mkdir()
-    looks = [
+    evaluations = [
         {"event": "evaluation", "step": 10 * n, "epochs": n / 2, "seconds": 30.0 * n}
         | {"metrics": {metric: next(iter(scores.values())) * n / 2}}
         for n in (0, 1, 2)
     ]
-    (folder / "journal.jsonl").write_text("".join(json.dumps(look) + "\n" for look in looks))
+    (folder / "journal.jsonl").write_text("".join(json.dumps(e) + "\n" for e in evaluations))
     return run
 
 
@@ -81,7 +81,7 @@ def test_a_clear_difference_is_said_to_be_no_chance_and_by_whom(compared):
     assert accuracy.metric == "accuracy" and accuracy.examples.bootstrap < 0.01
     assert accuracy.words.startswith("model.width 256 is ahead of model.width 64 by ")
     assert accuracy.verdict == "difference"
-    assert "It can hardly be chance" in accuracy.words and "other seeds" in accuracy.words
+    assert "It is unlikely to be chance" in accuracy.words and "other seeds" in accuracy.words
     assert loss.examples is None and loss.seeds is not None
     assert loss.words.startswith("model.width 256 is ahead")  # by less loss
 
@@ -190,14 +190,14 @@ def test_the_verdict_is_unknown_where_nothing_was_tested(compared):
 def test_the_page_needs_nothing_and_shows_bands_words_and_runs(compared):
     page = comparison_page(compared)
     assert page.count('class="band"') == 6  # two groups against three axes
-    assert "can hardly be chance" in page and "wide3" in page
+    assert "It is unlikely to be chance" in page and "wide3" in page
     assert "<script" not in page and "https://" not in page
 
 
 def test_json_has_every_figure(compared):
-    told = json.loads(json.dumps(compared.as_json()))
-    assert told["groups"][0]["metrics"]["accuracy"]["seeds"] == 3
-    assert {"p_bootstrap", "p_randomisation", "p_seeds", "words"} <= set(told["pairs"][0])
+    result = json.loads(json.dumps(compared.as_json()))
+    assert result["groups"][0]["metrics"]["accuracy"]["seeds"] == 3
+    assert {"p_bootstrap", "p_randomisation", "p_seeds", "words"} <= set(result["pairs"][0])
 
 
 def test_seeds_that_begin_from_runs_numbered_as_they_are_stay_one_group(tmp_path):

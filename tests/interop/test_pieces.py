@@ -44,7 +44,7 @@ def folders(checkpoints, request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pairs(checkpoints, folders):
-    """Return our tokenizer beside theirs, read from the same folder, for every folding."""
+    """Return our tokenizer and theirs, read from the same folder, for every folding."""
     read = checkpoints.transformers.BertTokenizer.from_pretrained
     return {name: (read_pieces(folder).tokenizer, read(folder)) for name, folder in folders.items()}
 

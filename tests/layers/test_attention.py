@@ -62,7 +62,7 @@ def heads():
 @every_score
 @every_select
 @every_view
-def test_a_look_is_shared_out_whole_among_what_is_visible(heads, score, select, visible):
+def test_weights_sum_to_one_over_visible_keys(heads, score, select, visible):
     weights = attend(*heads, score=score, select=select, visible=visible).weights
     assert_close(weights.sum(dim=-1), torch.ones(BATCH, HEADS, QUERIES))
     assert not weights.masked_select(~visible.expand_as(weights)).any()
@@ -86,7 +86,7 @@ def test_what_is_hidden_cannot_be_felt(heads, score, select):
     assert_close(before, after, rtol=0, atol=0)
 
 
-def test_argmax_looks_at_one_key_yet_still_learns(heads):
+def test_argmax_attends_to_one_key_and_passes_gradients(heads):
     query, key, value = heads
     query.requires_grad_()
     visible = VIEWS["full"]
@@ -146,11 +146,11 @@ def context():
     return torch.randn(BATCH, KEYS, WIDTH, dtype=torch.float64)
 
 
-def test_looking_into_a_context_gives_one_state_per_query(layer, states, context):
+def test_cross_attention_gives_one_state_per_query(layer, states, context):
     assert layer(states, context, visible=ANYWHERE).shape == states.shape
 
 
-def test_looking_into_oneself_is_looking_into_a_context_that_is_oneself(layer, context):
+def test_self_attention_is_cross_attention_to_itself(layer, context):
     own = layer(context, visible=ANYWHERE)
     assert_close(layer(context, context, visible=ANYWHERE), own, rtol=0, atol=0)
 
@@ -183,7 +183,7 @@ def test_the_rule_is_added_to_what_the_caller_forbids(context):
     assert_close(weights > 0, (padded & causal(KEYS, KEYS)).expand_as(weights))
 
 
-def test_the_tap_hears_every_head(layer, states, context):
+def test_the_tap_records_every_head(layer, states, context):
     with listen(layer) as recorded:
         layer(states, context, visible=ANYWHERE)
     assert recorded["weights"][0].shape == (BATCH, HEADS, QUERIES, KEYS)

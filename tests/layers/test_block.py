@@ -59,7 +59,7 @@ def test_only_the_answer_of_the_part_is_dropped(order):
 
 
 @pytest.mark.parametrize("order", ["pre", "post"])
-def test_a_block_mixes_looks_into_the_context_and_thinks_in_this_order(order):
+def test_a_block_mixes_attends_to_the_context_and_feeds_forward_in_this_order(order):
     layer, given, context = block(order=order), states(), states(SOURCE)
     expected = layer.mixer(given, visible=VISIBLE)
     expected = layer.cross(expected, context, visible=SOURCE_VISIBLE)
@@ -91,7 +91,7 @@ def test_a_block_a_step_at_a_time_equals_all_at_once(order, mixer):
     assert_close(torch.cat(parts, dim=1), whole, rtol=0, atol=1e-10)
 
 
-def test_a_block_goes_on_with_the_rows_its_memory_keeps():
+def test_a_block_continues_the_rows_its_memory_keeps():
     layer, given, context = block(), states(), states(SOURCE)
     memory, rows = BlockMemory(), torch.tensor([1, 1, 0])
     everything = torch.ones(1, 1, 1, POSITIONS, dtype=torch.bool)

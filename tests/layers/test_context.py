@@ -41,7 +41,7 @@ def test_it_is_the_papers_equation(pool):
         assert weights[row, 0, 0, n:].eq(0).all()
 
 
-def test_the_context_moves_the_look(pool):
+def test_the_context_changes_the_attention(pool):
     states, context = given()
     first = pool.attend(states, visible=VISIBLE, context=context).weights
     second = pool.attend(states, visible=VISIBLE, context=-context).weights

@@ -9,7 +9,7 @@ EVERYTHING = torch.ones(1, 1, 1, POSITIONS, dtype=torch.bool)
 
 
 def heard_from(kernel, dilation, causal, position=5):
-    """Return how far from ``position`` stand those it hears from."""
+    """Return the distances of the positions that ``position`` depends on."""
     mixer = Convolution(WIDTH, kernel=kernel, dilation=dilation, causal=causal)
     states = torch.randn(1, POSITIONS, WIDTH, requires_grad=True)
     mixer(states, visible=EVERYTHING)[0, position].sum().backward()
@@ -28,7 +28,7 @@ def heard_from(kernel, dilation, causal, position=5):
         (1, 1, True, [0]),
     ],
 )
-def test_a_position_hears_from_kernel_neighbours_dilation_apart(kernel, dilation, causal, recorded):
+def test_a_position_depends_on_kernel_neighbours_dilation_apart(kernel, dilation, causal, recorded):
     assert heard_from(kernel, dilation, causal) == recorded
 
 

@@ -55,7 +55,7 @@ def test_the_off_diagonal_part_is_what_remains_without_the_diagonal():
     assert off_diagonal(apart).item() == 0 < frobenius(apart).item()
 
 
-def test_identical_looks_are_only_as_alike_as_they_are_concentrated():
+def test_the_penalty_of_identical_hops_grows_with_their_concentration():
     uniform = torch.full((1, 2, 8), 1 / 8)
     assert_close((uniform @ uniform.mT)[0, 0, 1].item(), 1 / 8)  # not 1, as D1 says
 

@@ -30,14 +30,6 @@ def test_many_hops_are_the_structured_sentence_embedding():
     assert pool(states, visible=VISIBLE).shape == (BATCH, HOPS, WIDTH)
 
 
-def test_hops_that_look_at_different_words_pay_no_penalty():
-    pool = AttentionPool(WIDTH, HOPS, features=FEATURES)
-    apart = torch.eye(HOPS, POSITIONS).expand(BATCH, 1, HOPS, POSITIONS)
-    together = torch.eye(1, POSITIONS).expand(BATCH, 1, HOPS, POSITIONS)
-    assert_close(pool.diversity_penalty(apart), torch.zeros(BATCH))
-    assert_close(pool.diversity_penalty(together), torch.full((BATCH,), float(HOPS * (HOPS - 1))))
-
-
 def states():
     torch.manual_seed(0)
     return torch.randn(BATCH, POSITIONS, WIDTH)
@@ -81,7 +73,7 @@ def test_a_row_that_may_see_nothing_pools_to_zero_and_learns_no_nan(pool):
     assert given.grad.isfinite().all() and not given.grad[1].any()
 
 
-def test_the_tap_of_a_pool_hears_where_it_looked():
+def test_the_tap_of_a_pool_records_its_weights():
     pool = AttentionPool(WIDTH, HOPS, features=FEATURES)
     with listen(pool) as recorded:
         pool(states(), visible=VISIBLE)

@@ -89,18 +89,18 @@ def test_a_learned_table_gives_its_rows_and_refuses_what_is_too_long():
         table(3, start=9)
 
 
-def test_added_is_a_sum_and_concatenated_stands_beside():
+def test_added_positions_are_summed_and_concatenated_ones_appended():
     states, table = torch.randn(2, 3, WIDTH), Learned(11, WIDTH)
     assert_close(Added(table)(states, start=5), states + table.table[5:8])
-    beside = Concatenated(table)(states, start=5)
-    assert_close(beside[..., :WIDTH], states)
-    assert_close(beside[1, :, WIDTH:], table.table[5:8])
+    joined = Concatenated(table)(states, start=5)
+    assert_close(joined[..., :WIDTH], states)
+    assert_close(joined[1, :, WIDTH:], table.table[5:8])
 
 
 def test_concatenating_with_the_same_matrix_twice_is_adding():
     states, table, matrix = torch.randn(2, 3, WIDTH), Learned(11, WIDTH), torch.randn(WIDTH, 5)
-    beside = Concatenated(table)(states) @ torch.cat([matrix, matrix])
-    assert_close(beside, Added(table)(states) @ matrix, rtol=1e-4, atol=1e-4)
+    joined = Concatenated(table)(states) @ torch.cat([matrix, matrix])
+    assert_close(joined, Added(table)(states) @ matrix, rtol=1e-4, atol=1e-4)
 
 
 # ── rotary ───────────────────────────────────────────────────────────────────────────────────────

@@ -56,7 +56,7 @@ def test_nobody_listens_after_an_error():
     assert not model.first.has_listener
 
 
-def test_what_is_heard_can_still_be_learned_from():
+def test_recorded_tensors_pass_gradients():
     tensor = torch.tensor(2.0, requires_grad=True)
     with listen(Two()) as recorded:
         pass

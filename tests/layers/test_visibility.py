@@ -1,4 +1,4 @@
-"""Visibility, drawn: a row is a query, a column is a key, ■ may be looked at and · may not."""
+"""Visibility, drawn: a row is a query, a column is a key, ■ is visible and · is not."""
 
 from inspect import cleandoc
 

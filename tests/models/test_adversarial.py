@@ -67,7 +67,7 @@ def test_nothing_of_that_length_loses_more(shape):
         assert loss_when_perturbed(model, other) - before.sum() < 0.9 * gained
 
 
-def test_a_text_is_pushed_by_a_share_of_its_states_and_padding_is_not():
+def test_a_perturbation_is_a_share_of_the_states_and_spares_padding():
     model = model_of("whole")
     with record_embeddings(model) as entered:
         before = lost(model)
@@ -77,7 +77,7 @@ def test_a_text_is_pushed_by_a_share_of_its_states_and_padding_is_not():
         assert_close(push[row].norm(), SHARE * states[row, :length].norm())
 
 
-def test_sentences_read_in_groups_are_pushed_group_by_group():
+def test_sentences_read_in_groups_are_perturbed_by_group():
     model = model_of("sentences")
     with record_embeddings(model) as entered:
         before = lost(model)

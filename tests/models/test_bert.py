@@ -90,8 +90,8 @@ def test_padding_changes_nothing():
     ids = torch.randint(8, 31, (1, 9))
     padded = torch.cat([ids, torch.zeros(1, 4, dtype=torch.long)], dim=1)
     alone = model(ids, visible=attention_mask(torch.tensor([9]), 9))
-    beside = model(padded, visible=attention_mask(torch.tensor([9]), 13))
-    torch.testing.assert_close(beside[:, :9], alone)
+    padded_states = model(padded, visible=attention_mask(torch.tensor([9]), 13))
+    torch.testing.assert_close(padded_states[:, :9], alone)
 
 
 def test_proposals_follow_the_generators_probabilities_and_the_seed():

@@ -132,7 +132,7 @@ def test_rows_may_be_reordered_and_dropped_while_writing():
     assert_close(again, at_once(made)[1][[0], 2], rtol=1e-9, atol=1e-9)
 
 
-def test_looking_again_is_counted_by_the_equation():
+def test_coverage_follows_the_equation():
     weights = torch.tensor([[[0.5, 0.5, 0.0], [0.2, 0.0, 0.8], [0.1, 0.9, 0.0]]]).double()
     counted = torch.tensor([[True, True, True]])
     # min with nothing; min([.2, 0, .8], [.5, .5, 0]); min([.1, .9, 0], [.7, .5, .8])

@@ -126,7 +126,7 @@ def test_a_document_without_a_word_is_answered_by_the_biases(context):
 def felt(model):
     """Return which sentence's vector feels which sentence's words, by the Jacobian.
 
-    No word stands in two sentences, so a word's row of the table speaks for its sentence; every
+    No word occurs in two sentences, so a word's row of the table identifies its sentence; every
     sentence has two words or more, or there would be nothing for a context to decide.
     """
     document = [[7, 8, 9], [10, 18], [11, 12, 13, 14, 15], [16, 17]]
@@ -187,7 +187,7 @@ def test_it_is_the_papers_equations_sentence_by_sentence(gather):
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
-def test_what_it_looked_at_can_be_heard_in_the_order_of_the_text(context):
+def test_its_weights_can_be_recorded_in_the_order_of_the_text(context):
     model = han(context=context)
     with listen(model, "word_weights", "head.pool.weights") as recorded:
         logits(model, DOCUMENTS)

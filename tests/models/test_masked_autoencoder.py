@@ -91,7 +91,7 @@ def test_the_encoder_never_sees_what_is_masked_but_all_that_is_kept(position):
         assert torch.equal(after, before) == chosen[0, place], place
 
 
-def test_the_encoder_is_told_where_the_kept_tokens_really_stood():
+def test_the_encoder_gets_the_original_positions_of_kept_tokens():
     model = build().double().eval()
     ids, seen = np.full((1, SLOTS), OFFSET), []
     model.body.reading.register_forward_hook(lambda _, inputs, output: seen.append(output[0]))

@@ -1,4 +1,4 @@
-"""Runs of tokens that have vectors: those in several texts, and the same ones after a reload."""
+"""N-grams that have vectors: those of several texts, the same ones after a reload."""
 
 import json
 import shutil
@@ -35,7 +35,7 @@ def texts(seed=0):
 
 
 def in_texts(found, size):
-    """Count by hand in how many texts each run stands; before a text there is nothing."""
+    """Count by hand in how many texts each n-gram occurs; before a text is padding."""
     counts = Counter()
     for text in found:
         ids = [*[0] * (size - 1), *text.tolist()]
@@ -45,7 +45,7 @@ def in_texts(found, size):
 
 @pytest.mark.parametrize("least", [3, 43])
 @pytest.mark.parametrize("longest", [2, 3])
-def test_a_run_has_a_vector_where_enough_texts_hold_it(least, longest):
+def test_an_ngram_has_a_vector_if_enough_texts_contain_it(least, longest):
     found, ngrams = texts(), layer(longest)
     plain = [ngrams(torch.from_numpy(text.astype(np.int64))[None])[0] for text in found]
     ngrams.restrict(find_frequent_ngrams(ngrams, found, least=least))
@@ -61,10 +61,10 @@ def test_a_run_has_a_vector_where_enough_texts_hold_it(least, longest):
         expected = torch.zeros_like(before)
         for size, one in alone.items():
             padded = [*[0] * (size - 1), *text.tolist()]
-            runs = [tuple(padded[at : at + size]) for at in range(len(text))]
-            enough = torch.tensor([counts[size][run] >= least for run in runs])[:, None]
-            expected += torch.where(enough, one(ids)[0], 0.0) if runs else 0.0
-            kept += int(enough.sum()) if runs else 0
+            windows = [tuple(padded[at : at + size]) for at in range(len(text))]
+            enough = torch.tensor([counts[size][ngram] >= least for ngram in windows])[:, None]
+            expected += torch.where(enough, one(ids)[0], 0.0) if windows else 0.0
+            kept += int(enough.sum()) if windows else 0
         assert_close(ngrams(ids)[0], expected)
     assert kept > 0
 
@@ -77,7 +77,7 @@ def test_chunks_change_nothing(monkeypatch):
     assert whole.dtype == torch.uint8 and whole.shape == (2, 1 << 21)
 
 
-def test_unknown_runs_neither_speak_nor_learn():
+def test_unknown_ngrams_add_nothing_and_get_no_gradient():
     ngrams = layer()
     ngrams.restrict(find_frequent_ngrams(ngrams, [np.array([5, 6, 7], np.uint32)] * 2, least=2))
     ids = torch.tensor([[5, 6, 8]])
@@ -120,8 +120,8 @@ def test_a_run_folder_remembers_which_runs_have_vectors(tmp_path):
     assert torch.equal(Run(tmp_path / "run").model.body.reading.ngrams.known, known)
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     assert config["parameters"] == sum(one.numel() for one in run.model.parameters())
-    told = "fine warm dull cold film book song"
-    first, second = (r.task.answer(r.model, [told]) for r in (run, Run(tmp_path / "run")))
+    result = "fine warm dull cold film book song"
+    first, second = (r.task.answer(r.model, [result]) for r in (run, Run(tmp_path / "run")))
     assert first == second
 
 
@@ -164,12 +164,12 @@ def test_what_was_carried_is_known_after_a_stop_as_well(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "problem"),
     [
         ({"task": "language-modelling"}, "document-pretraining"),
         ({"model": {"embedding": {"ngram_min_count": 2}}}, "ngrams is 1"),
     ],
 )
-def test_where_runs_are_not_counted_it_is_refused(tmp_path, changes, told):
-    with pytest.raises(RecipeError, match=told):
+def test_the_filter_is_refused_where_ngrams_are_not_counted(tmp_path, changes, problem):
+    with pytest.raises(RecipeError, match=problem):
         make({**settings(tmp_path), **changes})

@@ -58,14 +58,14 @@ def test_pruned_is_its_equation_and_prunes():
         assert (gradient[0] != 0).sum() == len(sees)
 
 
-def test_the_embedding_is_looks_times_states():
+def test_the_embedding_is_weights_times_states():
     torch.manual_seed(0)
-    looks = AttentionPool(WIDTH, HOPS, features=13, biases=False).double()
-    model = SelfAttentive(looks, Dense(HOPS, WIDTH, 17).double())
+    pool = AttentionPool(WIDTH, HOPS, features=13, biases=False).double()
+    model = SelfAttentive(pool, Dense(HOPS, WIDTH, 17).double())
     h = torch.randn(BATCH, POSITIONS, WIDTH, dtype=torch.float64)
     visible = padding(torch.tensor([7, 4]), POSITIONS)
     for row, n in enumerate((7, 4)):
-        a = (looks.queries @ torch.tanh(looks.to_key.weight @ h[row, :n].T)).softmax(-1)
+        a = (pool.queries @ torch.tanh(pool.to_key.weight @ h[row, :n].T)).softmax(-1)
         m = a @ h[row, :n]
         dense = model.narrow.to_outputs
         expected = torch.relu(dense.weight @ m.flatten() + dense.bias)
@@ -73,13 +73,13 @@ def test_the_embedding_is_looks_times_states():
 
 
 @pytest.mark.parametrize("narrow", ["none", "dense", "pruned"])
-def test_the_penalty_is_that_of_the_looks_taken(narrow):
+def test_the_penalty_is_that_of_the_recorded_weights(narrow):
     model = lin(narrow=narrow, dense=19).eval()
     ids, lengths = torch.tensor([[4, 7, 8, 9, 5], [4, 10, 5, 0, 0]]), torch.tensor([5, 3])
     passed = forward_with_penalty(model, lambda: model(ids, lengths=lengths), penalty="frobenius")
     assert_close(passed.logits, model(ids, lengths=lengths))
     with torch.no_grad():
         states = model.body(ids, visible=padding(lengths, 5))
-        looks = model.head.pool.looks.attend(states, visible=padding(lengths, 5)).weights[:, 0]
-    assert_close(passed.penalty, frobenius(looks))
+        weights = model.head.pool.looks.attend(states, visible=padding(lengths, 5)).weights[:, 0]
+    assert_close(passed.penalty, frobenius(weights))
     assert passed.penalty.requires_grad

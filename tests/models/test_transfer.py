@@ -83,7 +83,7 @@ def test_vectors_of_spans_begin_anew_where_the_body_never_read_pairs():
 
 
 @pytest.mark.parametrize("tied", [True, False])
-def test_a_causal_body_becomes_a_decoder_and_its_looks_across_begin_anew(tied):
+def test_a_causal_body_becomes_a_decoder_with_new_cross_attention(tied):
     parameters = learned()
     model = fresh(transformer, decoder_depth=3, depth=2, tied=tied)
     encoder = model.encoder.blocks[0].mixer.part.to_query.weight.clone()

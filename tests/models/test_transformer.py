@@ -37,7 +37,7 @@ SHAPES = {
     "relative": {"position": {"kind": "relative", "positions": 13}},
     "buckets": {"position": {"kind": "relative", "positions": 13, "buckets": 8}},
     "learned": {"position": {"kind": "learned", "positions": 13}},
-    "beside": {"position": {"kind": "sinusoidal", "joined": "concatenated"}, "tied": False},
+    "concatenated": {"position": {"kind": "sinusoidal", "joined": "concatenated"}, "tied": False},
     "none": {"position": {"kind": "none"}},
     "window": {"mixer": {"kind": "attention", "window": 2}},
     "additive": {"mixer": {"kind": "attention", "score": "additive"}},

@@ -36,7 +36,7 @@ def test_a_setting_that_does_not_exist_is_refused_with_the_nearest():
         explanation("model.widht")
 
 
-def test_an_editor_is_told_that_unknown_names_are_refused():
+def test_the_schema_refuses_unknown_names():
     assert schema()["additionalProperties"] is False
 
 

@@ -47,7 +47,7 @@ def test_a_shipped_recipe_goes_by_its_name_or_its_file():
     assert load("scenes") == load(find_folder() / "scenes.toml")
 
 
-def test_files_are_sought_beside_the_recipe(write, tmp_path, monkeypatch):
+def test_paths_are_relative_to_the_recipe(write, tmp_path, monkeypatch):
     file = write(LEAST)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
@@ -71,7 +71,7 @@ def test_an_absolute_file_a_home_and_a_world_stay_what_they_are(write, monkeypat
     assert recipe.data.valid == ("world:x",)
 
 
-def test_the_start_of_a_transfer_is_a_folder_beside_the_recipe_too(write, tmp_path):
+def test_the_start_of_a_transfer_is_relative_to_the_recipe_too(write, tmp_path):
     recipe = load(write(f'{LEAST}[model.start]\nrun = "runs/first"\n'))
     assert recipe.model.start.run == str(tmp_path / "runs" / "first")
 

@@ -79,7 +79,7 @@ def test_every_row_is_tried_here():
     }
     rows = {(effect.settings, effect.tasks) for effect in EFFECTS}
     left = {settings for settings, _ in rows - tried}
-    assert left == {  # these need another setting to be told from the rest
+    assert left == {  # these need another setting to have an effect
         ("data.labelled",),
         ("model.writes",),
         ("model.causal",),
@@ -126,7 +126,7 @@ def test_a_setting_is_refused_where_no_row_lets_it_in(task, path):
         ("classification", ("training.schedule.kind", "cosine"), "training.schedule.decay", 0.3),
     ],
 )
-def test_a_setting_is_refused_beside_one_that_silences_it(task, given, path, value):
+def test_a_setting_is_refused_if_another_makes_it_idle(task, given, path, value):
     with pytest.raises(RecipeError, match="has no effect while") as caught:
         make(tables(task, given, (path, value)))
     assert given[0] in caught.value.problem

@@ -50,7 +50,7 @@ def test_the_chosen_kind_stays_out_of_the_path(refused):
     assert remedy == "Did you mean model.mixer.heads?"
 
 
-def test_a_setting_of_another_kind_is_told_apart_from_a_misspelling(refused):
+def test_a_setting_of_another_kind_is_distinguished_from_a_misspelling(refused):
     problem, _ = refused(f'{LEAST}[model.mixer]\nkind = "recurrent"\nheads = 2\n')
     assert 'model.mixer.heads belongs to model.mixer.kind "attention"' in problem
 
@@ -143,7 +143,7 @@ def test_buckets_have_no_longest_text(tmp_path):
     assert load(tmp_path / "r.toml", sets).text.max_length == 513
 
 
-def test_heads_that_do_not_divide_are_told_with_file_line_and_the_next_width(refused):
+def test_heads_that_do_not_divide_are_refused_with_file_line_and_the_next_width(refused):
     assert refused(f"{LEAST}[model]\nwidth = 10\n[model.mixer]\nheads = 3\n") == (
         "recipe.toml:7: model.mixer.heads must divide model.width; 3 does not divide 10",
         "The next width that fits is 12.",
@@ -167,7 +167,7 @@ def test_brackets_without_end_are_refused_too(refused):
     assert "recipe.toml" in refused("a = " + "[" * 100_000)[0]
 
 
-def test_many_mistakes_are_told_together_up_to_a_point(refused):
+def test_many_mistakes_are_reported_together_up_to_a_limit(refused):
     problem, _ = refused(LEAST, "a=1", "b=1", "c=1", "d=1", "e=1")
     assert problem.count("is unknown") == 3
     assert problem.endswith("and 2 more")

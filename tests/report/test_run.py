@@ -1,4 +1,4 @@
-"""Reports of every task: scores beside their baseline, curves by scale, attention of the body."""
+"""Reports of every task: scores with their baseline, curves by scale, attention of the body."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def run_of(texts):
     return run
 
 
-def test_a_classifiers_report_has_shares_in_percent_beside_its_own_baseline(run_of):
+def test_a_classifiers_report_has_percentages_and_its_own_baseline(run_of):
     run = run_of("classification")
     data = report_data(run)
     accuracy = data.scores[0]

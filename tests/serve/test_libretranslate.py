@@ -129,7 +129,7 @@ def test_the_stock_client_translates_detects_and_lists(stock, site):
         (None, "a", "en", 403, "Please contact the server operator to get an API key"),
     ],
 )
-def test_the_stock_client_hears_the_strings_it_knows(stock, key, q, target, status, error):
+def test_the_stock_client_receives_the_strings_it_knows(stock, key, q, target, status, error):
     with pytest.raises(HTTPError) as caught:
         LibreTranslateAPI(stock.address, key).translate(q, "de", target)
     assert caught.value.code == status

@@ -1,4 +1,4 @@
-"""Documents of several sentences in, a label and what was looked at out; and every wrong turn."""
+"""Documents of several sentences in, labels and attention out; and every wrong input."""
 
 import json
 
@@ -125,36 +125,36 @@ def test_the_document_is_drawn_with_its_faithfulness(home, capsys, said):
     assert 'Faithfulness of the attention weights. The label "neg" d' in shown
     assert "Faithfulness" in html.read_text() and "Faithfulness" in svg.read_text()
     assert main([*call, "--json"]) == 0
-    told = said()
-    assert told["answer"] == "neg" and told["faithfulness"]["sentence"] in shown
-    assert told["faithfulness"]["comprehensiveness"].keys() == {"top", "random", "low", "high"}
-    assert told["attribution"]["name"] == "integrated-gradients" and told["attribution"][
+    result = said()
+    assert result["answer"] == "neg" and result["faithfulness"]["sentence"] in shown
+    assert result["faithfulness"]["comprehensiveness"].keys() == {"top", "random", "low", "high"}
+    assert result["attribution"]["name"] == "integrated-gradients" and result["attribution"][
         "answers"
     ] == ["neg"]
-    words = [word for one in told["views"][0]["sentences"] for word in one["words"]]
+    words = [word for one in result["views"][0]["sentences"] for word in one["words"]]
     assert "".join(words) == ASKED.replace(" ", "")
     if "han" in home.name or "context" in home.name:
-        sentences = told["views"][0]["sentences"]
+        sentences = result["views"][0]["sentences"]
         assert [len(one["words"]) for one in sentences] == [4, 6, 5]
         assert sum(one["weight"] for one in sentences) == pytest.approx(1, abs=1e-5)
         for one in sentences:
             assert sum(one["weights"]) == pytest.approx(1, abs=1e-5)
     else:
-        assert [view["name"] for view in told["views"]][1:] == ["hop 1", "hop 2", "hop 3"]
-        assert np.asarray(told["overlap"]).shape == (3, 3)
-        assert np.diag(told["overlap"]) == pytest.approx(1)
+        assert [view["name"] for view in result["views"]][1:] == ["hop 1", "hop 2", "hop 3"]
+        assert np.asarray(result["overlap"]).shape == (3, 3)
+        assert np.diag(result["overlap"]) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("name", ["gradient", "integrated-gradients", "occlusion"])
 def test_other_attributions_score_the_same_words_in_their_order(home, said, name):
     assert main(["explain", str(home / "run"), ASKED, "--attribution", name, "--json"]) == 0
-    told = said()
-    assert told["attribution"]["name"] == name and told["views"]
-    scored = dict(enumerate(told["attribution"]["scores"][0]))
-    words = [word for word in told["attribution"]["words"] if not word.startswith("[")]
+    result = said()
+    assert result["attribution"]["name"] == name and result["views"]
+    scored = dict(enumerate(result["attribution"]["scores"][0]))
+    words = [word for word in result["attribution"]["words"] if not word.startswith("[")]
     assert "".join(words) == ASKED.replace(" ", "") and any(scored.values())
     assert all(
-        scored[n] == 0 for n, word in enumerate(told["attribution"]["words"]) if word[0] == "["
+        scored[n] == 0 for n, word in enumerate(result["attribution"]["words"]) if word[0] == "["
     )
 
 

@@ -80,32 +80,32 @@ def said(capsys, call):
     "name", ["weights", "rollout", "gradient", "integrated-gradients", "occlusion"]
 )
 def test_the_json_keeps_its_names_for_every_attribution(home, capsys, name):
-    told = said(capsys, ["explain", str(home / "attention"), TEXT, "--attribution", name])
-    assert told["tokens"] == told["source"] == ["[CLS]", *TEXT.split(), "[SEP]"]
-    assert (told["layers"], told["heads"]) == (2, 3)
-    assert np.asarray(told["weights"]).shape == (2, 3, 8, 8)
-    assert told["attribution"]["name"] == name and len(told["attribution"]["scores"][0]) == 8
-    figures = told["faithfulness"]
+    result = said(capsys, ["explain", str(home / "attention"), TEXT, "--attribution", name])
+    assert result["tokens"] == result["source"] == ["[CLS]", *TEXT.split(), "[SEP]"]
+    assert (result["layers"], result["heads"]) == (2, 3)
+    assert np.asarray(result["weights"]).shape == (2, 3, 8, 8)
+    assert result["attribution"]["name"] == name and len(result["attribution"]["scores"][0]) == 8
+    figures = result["faithfulness"]
     assert figures["comprehensiveness"].keys() == {"top", "random", "low", "high"}
     assert isinstance(figures["faithful"], bool) and figures["sentence"].count("%") >= 4
 
 
 def test_what_decides_is_found(home, capsys):
-    told = said(capsys, ["explain", str(home / "attention"), TEXT, "--attribution", "occlusion"])
-    words, scores = told["attribution"]["words"], np.abs(told["attribution"]["scores"][0])
+    result = said(capsys, ["explain", str(home / "attention"), TEXT, "--attribution", "occlusion"])
+    words, scores = result["attribution"]["words"], np.abs(result["attribution"]["scores"][0])
     assert words[int(scores.argmax())] == "lovely"
     other = ["--attribution", "occlusion", "--label", EVIL_LABEL]
     turned = said(capsys, ["explain", str(home / "attention"), TEXT, *other])
     assert turned["attribution"]["answers"] == [EVIL_LABEL]
     best = int(scores.argmax())
-    assert turned["attribution"]["scores"][0][best] * told["attribution"]["scores"][0][best] < 0
+    assert turned["attribution"]["scores"][0][best] * result["attribution"]["scores"][0][best] < 0
 
 
 def test_head_mean_pieces_and_sinks_are_what_was_asked(home, capsys):
     call = ["explain", str(home / "attention"), TEXT]
-    told = said(capsys, [*call, "--head", "1.3"])
-    assert told["shown"] == {"layer": 1, "head": 3}
-    assert said(capsys, [*call, "--head", "self.1.3"])["shown"] == told["shown"]
+    result = said(capsys, [*call, "--head", "1.3"])
+    assert result["shown"] == {"layer": 1, "head": 3}
+    assert said(capsys, [*call, "--head", "self.1.3"])["shown"] == result["shown"]
     assert said(capsys, [*call, "--head", "1.mean"])["shown"] == {"layer": 1, "head": None}
     assert said(capsys, [*call, "--head", "mean"])["shown"] == {"layer": 2, "head": None}
     assert said(capsys, [*call, "--head", "self"])["shown"]["layer"] == 2
@@ -115,7 +115,7 @@ def test_head_mean_pieces_and_sinks_are_what_was_asked(home, capsys):
     assert "[CLS]" not in hidden["tokens"] and any("hidden" in note for note in hidden["notes"])
     np.testing.assert_allclose(np.sum(hidden["weights"], axis=-1), 1.0, rtol=1e-4)
     pieces = said(capsys, [*call, "--pieces"])
-    assert len(pieces["tokens"]) >= len(told["tokens"]) and pieces["notes"] == []
+    assert len(pieces["tokens"]) >= len(result["tokens"]) and pieces["notes"] == []
 
 
 def test_the_terminal_shows_heads_small_one_large_and_the_attribution(home, capsys):
@@ -127,9 +127,9 @@ def test_the_terminal_shows_heads_small_one_large_and_the_attribution(home, caps
     assert "\x1b" not in shown and "mean over heads" not in shown
 
 
-def test_a_language_model_goes_on_and_is_explained(home, capsys):
-    told = said(capsys, ["explain", str(home / "language"), "the film", "--continue"])
-    assert len(told["source"]) > 3 and told["attribution"]["answers"]
+def test_a_language_model_continues_and_is_explained(home, capsys):
+    result = said(capsys, ["explain", str(home / "language"), "the film", "--continue"])
+    assert len(result["source"]) > 3 and result["attribution"]["answers"]
     plain = said(
         capsys,
         ["explain", str(home / "language"), "the film was fine", "--attribution", "gradient"],
@@ -162,8 +162,8 @@ def test_without_attention_other_attributions_work_and_maps_are_refused(
     refused(2, ["heads", run, "--split", "valid"], "mixer of this model is recurrent")
     for name in ("gradient", "integrated-gradients", "occlusion"):
         page = tmp_path / f"{name}.html"
-        told = said(capsys, ["explain", run, TEXT, "--attribution", name, "--output", str(page)])
-        assert told["attribution"]["name"] == name and told["stack"] is None
+        result = said(capsys, ["explain", run, TEXT, "--attribution", name, "--output", str(page)])
+        assert result["attribution"]["name"] == name and result["stack"] is None
         assert "Faithfulness" in page.read_text() and "<script" not in page.read_text()
     assert (
         main(
@@ -232,10 +232,10 @@ def test_a_png_is_drawn_without_style_variables(home, tmp_path):
 def test_heads_are_analysed_to_a_page_and_to_json(home, capsys, tmp_path):
     page = tmp_path / "heads.html"
     call = ["heads", str(home / "attention"), "--data", str(home / "a.tsv")]
-    told = said(capsys, [*call, "--output", str(page)])
-    assert len(told["heads"]) == 6 and told["metric"] == "accuracy"
-    assert told["pruning"]["least_important_first"][0] > 0.9
-    assert told["pruning"]["pruned"] == list(range(7))
+    result = said(capsys, [*call, "--output", str(page)])
+    assert len(result["heads"]) == 6 and result["metric"] == "accuracy"
+    assert result["pruning"]["least_important_first"][0] > 0.9
+    assert result["pruning"]["pruned"] == list(range(7))
     assert main(call) == 0 and "6 pruned" in capsys.readouterr().out
     assert main([*call, "--output", str(page)]) == 2  # nothing is overwritten
     assert "heads pruned" in page.read_text() and "<script" not in page.read_text()

@@ -74,13 +74,13 @@ def home(tmp_path_factory):
 
 def test_it_says_in_json_what_was_made(fresh, said):
     assert main(["import", str(fresh / "encoder"), str(fresh / "again"), "--json"]) == 0
-    told = said()
-    assert (told["task"], told["from"], told["left_out"]) == (
+    result = said()
+    assert (result["task"], result["from"], result["left_out"]) == (
         "retrieval",
         "encoder",
         ["pooler.dense"],
     )
-    assert told["run"] == str(fresh / "again") and len(told["weights"]) == 64
+    assert result["run"] == str(fresh / "again") and len(result["weights"]) == 64
     again, first = Run(fresh / "again"), Run(fresh / "imported")
     for name in ("model.safetensors", "tokenizer.json", "recipe.toml", "README.md"):
         assert again.facts["files"][name] == first.facts["files"][name]
@@ -118,7 +118,7 @@ def test_a_corpus_is_indexed_and_searched_without_training(fresh, said):
     assert said()["results"][0]["snippet"] == "The ship sails."
 
 
-def test_where_it_looked_can_be_seen(home, said, capsys):
+def test_its_attention_can_be_shown(home, said, capsys):
     capsys.readouterr()
     assert main(["explain", str(home / "imported"), "The ship sails.", "--json"]) == 0
     assert said()["tokens"] == ["[CLS]", "the", "ship", "sails", ".", "[SEP]"]
@@ -140,9 +140,9 @@ def test_its_body_is_carried_into_a_classifier(fresh, said, freeze):
         and began["model"] == imported.facts["files"]["model.safetensors"]
     )
     assert sum(began["carried"].values()) == imported.metrics["imported"]["parameters"]
-    told = "Started from the run imported"
-    assert told in (fresh / "run" / "README.md").read_text()
-    assert told in (fresh / "run" / "report.html").read_text()
+    result = "Started from the run imported"
+    assert result in (fresh / "run" / "README.md").read_text()
+    assert result in (fresh / "run" / "report.html").read_text()
     assert run.recipe.text.tokenizer == "bert" and run.tokenizer == imported.tokenizer
     assert (run.recipe.model.norm_order, run.recipe.text.max_length) == ("post", 13)
     assert main(["predict", str(fresh / "run"), "the ship", "--json"]) == 0

@@ -59,7 +59,7 @@ def home(settled):
     return settled("a stage", write)
 
 
-def test_the_run_scores_itself_beside_an_n_gram_model(home):
+def test_the_run_is_compared_with_an_n_gram_model(home):
     metrics = json.loads((home / "run" / "metrics.json").read_text())["valid"]
     names = {"loss", "perplexity", "bits_per_byte"}
     assert set(metrics["metrics"]) == names | {"baseline", "together"}
@@ -72,11 +72,11 @@ def test_the_run_scores_itself_beside_an_n_gram_model(home):
 
 def test_a_run_evaluates_and_the_baseline_comes_back_from_disk(home, said):
     assert main(["evaluate", str(home / "run"), "--split", "valid", "--json"]) == 0
-    told = said()
+    result = said()
     kept = json.loads((home / "run" / "metrics.json").read_text())["valid"]
     for name in ("loss", "bits_per_byte"):
-        assert told["metrics"][name] == pytest.approx(kept["metrics"][name])
-        assert told["metrics"]["baseline"][name] == pytest.approx(
+        assert result["metrics"][name] == pytest.approx(kept["metrics"][name])
+        assert result["metrics"]["baseline"][name] == pytest.approx(
             kept["metrics"]["baseline"][name], rel=1e-5
         )
 
@@ -89,7 +89,7 @@ def test_another_file_is_measured_whole_blank_lines_and_all(home, tmp_path, said
     assert said()["details"] == {"tokens": 28, "bytes": 28}
 
 
-def test_a_run_goes_on_with_texts(home, said):
+def test_a_run_continues_texts(home, said):
     long = "The dog walked to the log. " * 5
     assert main(["predict", str(home / "run"), "The cat", "", long, "--json"]) == 0
     answers = said()["answers"]
@@ -117,8 +117,8 @@ def test_a_run_can_be_asked_to_answer_otherwise(home, said):
     assert answer("seed=2")["text"] != drawn["text"]
     assert answer("top_k=1") == likeliest == answer("method=beam", "beam=1")
     assert likeliest["log_probability"] > drawn["log_probability"]
-    (told,) = regard.load(home / "run", decoding={"method": "greedy"}).predict("The cat")
-    assert told.text == likeliest["text"]
+    (result,) = regard.load(home / "run", decoding={"method": "greedy"}).predict("The cat")
+    assert result.text == likeliest["text"]
     assert len(answer("max_length=7")["text"]) <= 7
     again = answer("method=greedy", "no_repeat=2", "min_length=29", "max_length=30")["text"]
     pairs = [again[at : at + 2] for at in range(len(again) - 1)]
@@ -137,7 +137,7 @@ def test_answering_otherwise_is_refused_in_two_lines(home, refused):
     refused(2, both, "has no effect", '"greedy"')
 
 
-def test_a_stopped_run_goes_on_to_the_same_bits(fresh, capsys):
+def test_a_stopped_run_continues_to_the_same_bits(fresh, capsys):
     short = fresh / "short"
     call = ["train", str(fresh / "recipe.toml"), "--run", str(short), "--json"]
     assert main(call) == 0
@@ -161,10 +161,10 @@ def test_a_run_is_resumed_with_its_own_settings(fresh, capsys):
 def test_one_run_per_seed_is_trained_and_compared(fresh, capsys):
     call = ["train", str(fresh / "recipe.toml"), "--run", str(fresh / "of"), "--json"]
     assert main([*call, "--seeds", "5", "7"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [one["run"] for one in told["runs"]] == [str(fresh / "of-5"), str(fresh / "of-7")]
+    result = json.loads(capsys.readouterr().out)
+    assert [one["run"] for one in result["runs"]] == [str(fresh / "of-5"), str(fresh / "of-7")]
     assert regard.load(fresh / "of-7").run.recipe.seed == 7
-    (group,) = told["comparison"]["groups"]
+    (group,) = result["comparison"]["groups"]
     assert group["seeds"] == [5, 7]
     seals = [(fresh / name / "regard.json").stat().st_mtime_ns for name in ("of-5", "of-7")]
     (fresh / "of-7" / "regard.json").unlink()

@@ -126,9 +126,9 @@ def test_a_suggested_recipe_is_complete_and_its_reasons_belong_to_it(home, capsy
 def test_a_text_without_a_mask_is_refused_in_two_lines(home, capsys):
     assert train(home, [], "run") == 0
     assert main(["predict", str(home / "run"), "The dog sees the cat."]) == 2
-    told = capsys.readouterr().err.strip().splitlines()
-    assert "at least one [MASK]" in told[-2]
-    assert told[-1].startswith("Write [MASK]")
+    result = capsys.readouterr().err.strip().splitlines()
+    assert "at least one [MASK]" in result[-2]
+    assert result[-1].startswith("Write [MASK]")
 
 
 def test_one_document_has_no_other_to_take_a_wrong_sentence_from(home, capsys):

@@ -21,7 +21,7 @@ def test_every_block_of_the_page_runs(tmp_path, monkeypatch, capsys):
     names = {}
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
-    told = capsys.readouterr().out
-    assert len(blocks) == 6 and "<regard.Model classification" in told and "'good'" in told
+    output = capsys.readouterr().out
+    assert len(blocks) == 6 and "<regard.Model classification" in output and "'good'" in output
     assert names["weights"].shape[0] == 1 and names["weights"].shape[2] == names["weights"].shape[3]
     assert len(names["explained"].words) == len(names["explained"].attribution.scores[0])

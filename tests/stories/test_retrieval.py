@@ -99,15 +99,15 @@ def train(folder, run="new", *more):
     return ["train", str(folder / "recipe.toml"), "--run", str(folder / run), *more]
 
 
-def test_it_is_measured_beside_bm25_and_with_it(home, said):
+def test_it_is_compared_and_combined_with_bm25(home, said):
     assert main(["evaluate", str(home / "run"), "--json"]) == 0
-    told = said()
+    result = said()
     names = {"ndcg@10", "mrr@10", "recall@10", "recall@100", "map"}
-    for scores in (told["metrics"], told["metrics"]["baseline"], told["metrics"]["together"]):
+    for scores in (result["metrics"], result["metrics"]["baseline"], result["metrics"]["together"]):
         assert names <= scores.keys() and all(0 <= scores[name] <= 1 for name in names)
-    assert told["count"] == 3 and "trec_eval" in told["signature"]["ndcg@10"]
-    assert told["metrics"]["recall@100"] == 1.0
-    assert len(told["details"]["ranks"]) == 3
+    assert result["count"] == 3 and "trec_eval" in result["signature"]["ndcg@10"]
+    assert result["metrics"]["recall@100"] == 1.0
+    assert len(result["details"]["ranks"]) == 3
     page = (home / "run" / "report.html").read_text()
     assert "Searches" in page and "by BM25" in page
     assert "sentence-similarity" in (home / "run" / "README.md").read_text()
@@ -117,32 +117,32 @@ def test_a_query_finds_documents_in_every_way(home, capsys, said):
     for way in ("dense", "bm25", "hybrid"):
         call = ["search", str(home / "index"), "boat harbour", "--by", way, "--k", "5", "--json"]
         assert main(call) == 0
-        told = said()
-        assert told["by"] == way and [hit["rank"] for hit in told["results"]] == [1, 2, 3, 4, 5]
-        scores = [hit["score"] for hit in told["results"]]
+        result = said()
+        assert result["by"] == way and [hit["rank"] for hit in result["results"]] == [1, 2, 3, 4, 5]
+        scores = [hit["score"] for hit in result["results"]]
         assert scores == sorted(scores, reverse=True)
-        assert all(hit["id"] != "empty" for hit in told["results"])
+        assert all(hit["id"] != "empty" for hit in result["results"])
     assert main(["search", str(home / "index"), "violin"]) == 0
     assert "music" in capsys.readouterr().out
 
 
 def test_a_query_that_matches_nothing_says_so(home, capsys, said, refused):
     assert main(["search", str(home / "index"), "zzz", "--by", "bm25"]) == 0
-    told = capsys.readouterr()
-    assert told.out == "" and "nothing matches" in told.err
+    result = capsys.readouterr()
+    assert result.out == "" and "nothing matches" in result.err
     assert main(["search", str(home / "index"), "zzz", "--by", "bm25", "--json"]) == 0
     assert said()["results"] == []
     assert main(["search", str(home / "index"), "zzz", "--json"]) == 0
     assert said()["by"] == "hybrid"
     assert main(["search", str(home / "index"), "zzz"]) == 0
-    told = capsys.readouterr()
-    assert told.out and "found by vectors alone" in told.err
+    result = capsys.readouterr()
+    assert result.out and "found by vectors alone" in result.err
     assert main(["search", str(home / "index"), "boat"]) == 0
     assert capsys.readouterr().err == ""
     refused(2, ["search", str(home / "index"), "  "], "blank")
 
 
-def test_a_full_disk_leaves_no_index_and_is_told(home, tmp_path, monkeypatch, refused):
+def test_a_full_disk_leaves_no_index_and_is_reported(home, tmp_path, monkeypatch, refused):
     def full(*_arguments):
         # What the library says when a disk is full; it is no OSError.
         raise SafetensorError("Error while serializing: I/O error: No space (os error 28)")
@@ -233,9 +233,9 @@ def test_likeness_is_measured_by_spearman(home, tmp_path, said, refused):
     assert (
         main(["evaluate", str(home / "run"), "--data", str(tmp_path / "pairs.tsv"), "--json"]) == 0
     )
-    told = said()
-    assert told["count"] == 4 and told["metrics"]["spearman"] > 0.3
-    assert "spearman" in told["metrics"]["baseline"]
+    result = said()
+    assert result["count"] == 4 and result["metrics"]["spearman"] > 0.3
+    assert "spearman" in result["metrics"]["baseline"]
     (tmp_path / "more.csv").write_text("id,score,one,two\n1,5,boat,boat\n2,1,boat,soup\n3,x,a,b\n")
     call = [
         "evaluate",
@@ -263,9 +263,9 @@ def test_judgments_of_what_is_not_there_are_named(fresh, said, refused):
     with (fresh / "corpus" / "qrels.tsv").open("a") as lines:
         lines.write("q1\tgone\t1\nq99\td1\t1\n")
     assert main(["check", str(fresh / "recipe.toml"), "--json"]) == 1
-    told = said()
-    assert told["counts"]["missing-document"] == told["counts"]["missing-query"] == 1
-    places = {(f["kind"], f["line"]) for f in told["findings"] if "qrels" in f["file"]}
+    result = said()
+    assert result["counts"]["missing-document"] == result["counts"]["missing-query"] == 1
+    places = {(f["kind"], f["line"]) for f in result["findings"] if "qrels" in f["file"]}
     assert ("missing-document", 49) in places and ("missing-query", 50) in places
     refused(1, train(fresh), "qrels.tsv:49", "'gone'", "skip")
     assert not (fresh / "new").exists()
@@ -277,9 +277,9 @@ def test_check_names_empty_and_equal_documents_and_is_content(fresh, capsys, sai
     with (fresh / "corpus" / "corpus.jsonl").open("a") as lines:
         lines.write(json.dumps({**next(documents()), "_id": "again"}) + "\n")
     assert main(["check", str(fresh / "recipe.toml"), "--json"]) == 0
-    told = said()
-    assert told["counts"] == {"empty-document": 1, "duplicate": 1}
-    assert told["records"] == {"train": 49, "test": 3}
+    result = said()
+    assert result["counts"] == {"empty-document": 1, "duplicate": 1}
+    assert result["records"] == {"train": 49, "test": 3}
     assert main(["check", str(fresh / "recipe.toml")]) == 0
     assert "corpus.jsonl:48" in capsys.readouterr().out
 
@@ -318,7 +318,7 @@ def test_pairs_in_a_file_and_documents_in_plain_text_serve_too(fresh, capsys, sa
     refused(1, train(fresh, "titles", *titles), "no document has a title")
 
 
-def test_init_looks_at_a_folder(fresh, refused):
+def test_init_inspects_a_folder(fresh, refused):
     out = fresh / "mine.toml"
     assert main(["init", "retrieval", "--data", str(fresh / "corpus"), "--output", str(out)]) == 0
     written = out.read_text()
@@ -336,7 +336,7 @@ def test_init_looks_at_a_folder(fresh, refused):
     refused(2, call, "no corpus.jsonl")
 
 
-def test_a_body_is_carried_from_pretraining_and_a_stopped_run_goes_on(
+def test_a_body_is_carried_from_pretraining_and_a_stopped_run_continues(
     fresh, capsys, monkeypatch, said, refused
 ):
     from regard.errors import Stopped

@@ -76,20 +76,20 @@ def put(folder, number, record):
     (folder / "train.jsonl").write_text("\n".join(lines) + "\n")
 
 
-def test_a_run_is_scored_beside_its_lead(home, said):
+def test_a_run_is_compared_with_the_lead_baseline(home, said):
     assert main(["evaluate", str(home / "run"), "--json"]) == 0
-    told = said()
-    assert set(told["metrics"]) == {"rouge1", "rouge2", "rougel", "baseline"}
-    assert set(told["metrics"]["baseline"]) == {"rouge1", "rouge2", "rougel"}
-    assert told["count"] == 15 and told["signature"]["rouge1"].startswith("f1|")
-    assert set(told["details"]["answers"]) == {
+    result = said()
+    assert set(result["metrics"]) == {"rouge1", "rouge2", "rougel", "baseline"}
+    assert set(result["metrics"]["baseline"]) == {"rouge1", "rouge2", "rougel"}
+    assert result["count"] == 15 and result["signature"]["rouge1"].startswith("f1|")
+    assert set(result["details"]["answers"]) == {
         "words",
         "copied",
         "novel_bigrams",
         "novel_trigrams",
     }
-    assert told["details"]["references"]["words"] == 5
-    assert told["details"]["lead_words"]["words"] == 5
+    assert result["details"]["references"]["words"] == 5
+    assert result["details"]["lead_words"]["words"] == 5
     recipe = (home / "run" / "recipe.toml").read_text()
     assert "lead = 1" in recipe  # sentences of 5, 8, 6 and 4 words; summaries of 5
 
@@ -126,8 +126,8 @@ def test_init_writes_a_recipe_that_check_and_train_take(fresh, capsys, said):
 
 def test_a_summary_is_explained(home, said):
     assert main(["explain", str(home / "run"), "Anna sold tea.", "--json"]) == 0
-    told = said()
-    assert "Anna" in told["source"]
+    result = said()
+    assert "Anna" in result["source"]
 
 
 @pytest.mark.parametrize("side", ["document", "summary"])
@@ -203,8 +203,8 @@ def test_documents_are_learned_from_first_and_carried_on(fresh, capsys, said, re
         file = fresh / f"{gaps}.toml"
         file.write_text(f'{recipe}\n[denoising]\ngaps = "{gaps}"\n')
         assert main(["train", str(file), "--run", str(fresh / gaps), "--json"]) == 0
-        told = said()["metrics"]
-        assert told["loss"] > 0 and told["baseline"]["loss"] > 0
+        result = said()["metrics"]
+        assert result["loss"] > 0 and result["baseline"]["loss"] > 0
         asked = ["predict", str(fresh / gaps), "It was early in [MASK]. Then all went home."]
         assert main(asked) == 0
         assert capsys.readouterr().out.strip()

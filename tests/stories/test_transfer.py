@@ -1,4 +1,4 @@
-"""Pretrain, carry the body over, compare and look: the whole story of transfer, by the commands."""
+"""Pretrain, transfer the body, compare and explain: transfer learning by the commands."""
 
 import json
 
@@ -104,21 +104,21 @@ def test_card_and_report_say_what_was_carried(home):
     assert "logistic regression on " in report and "https://" not in report
 
 
-def test_a_look_before_the_first_step_is_in_the_journal(home):
+def test_an_evaluation_before_the_first_step_is_in_the_journal(home):
     written = (home / "warm-1" / "journal.jsonl").read_text()
     lines = [json.loads(line) for line in written.splitlines()]
-    looks = [line for line in lines if line["event"] == "evaluation"]
-    assert [line["step"] for line in looks] == [0, 6, 12]
-    assert looks[0]["epochs"] == 0.0 and 0 <= looks[0]["metrics"]["accuracy"] <= 1
+    evaluations = [line for line in lines if line["event"] == "evaluation"]
+    assert [line["step"] for line in evaluations] == [0, 6, 12]
+    assert evaluations[0]["epochs"] == 0.0 and 0 <= evaluations[0]["metrics"]["accuracy"] <= 1
 
 
 def test_runs_are_compared_and_the_page_needs_nothing(home, capsys):
     runs = [str(home / name) for name in ("warm-1", "warm-2", "frozen-1")]
-    told = said(capsys, ["compare", *runs, "--output", str(home / "compared.html")])
-    names = [group["name"] for group in told["groups"]]
+    result = said(capsys, ["compare", *runs, "--output", str(home / "compared.html")])
+    names = [group["name"] for group in result["groups"]]
     assert names == ["model.start.freeze false", "model.start.freeze true"]
-    assert told["groups"][0]["seeds"] == [1, 2] and told["count"] == 28
-    accuracy = next(pair for pair in told["pairs"] if pair["metric"] == "accuracy")
+    assert result["groups"][0]["seeds"] == [1, 2] and result["count"] == 28
+    accuracy = next(pair for pair in result["pairs"] if pair["metric"] == "accuracy")
     assert 0 < accuracy["p_bootstrap"] <= 1 and accuracy["p_seeds"] is None
     page = (home / "compared.html").read_text()
     assert 'class="band"' in page and "https://" not in page
@@ -150,13 +150,13 @@ def test_every_kind_of_model_shows_its_attention(home, capsys, tmp_path):
     for run in ("lm", "masked", "warm-1", "both-ways"):
         page, picture = tmp_path / f"{run}.html", tmp_path / f"{run}.svg"
         more = ["--output", str(page), "--output", str(picture)]
-        told = said(capsys, ["explain", str(home / run), "the plot is fine", *more])
-        assert told["layers"] == 2 and told["heads"] == 2
-        assert told["source"] == told["target"] and "plot" in told["source"]
-        rows = [row for layer in told["weights"] for head in layer for row in head]
+        result = said(capsys, ["explain", str(home / run), "the plot is fine", *more])
+        assert result["layers"] == 2 and result["heads"] == 2
+        assert result["source"] == result["target"] and "plot" in result["source"]
+        rows = [row for layer in result["weights"] for head in layer for row in head]
         assert all(abs(sum(row) - 1) < 1e-4 for row in rows)
         causal = run in ("lm", "warm-1")
-        assert (max(told["weights"][0][0][0][1:]) < 1e-6) == causal  # the first sees itself only
+        assert (max(result["weights"][0][0][0][1:]) < 1e-6) == causal  # the first sees itself only
         assert "<svg" in picture.read_text() and "visible to it" in page.read_text()
     assert main(["explain", str(home / "warm-1"), "the plot is fine"]) == 0
     assert capsys.readouterr().out.split()[0] in ("good", "bad")
@@ -165,8 +165,10 @@ def test_every_kind_of_model_shows_its_attention(home, capsys, tmp_path):
 def test_another_tokenizer_is_refused(home, capsys):
     call = ["train", str(home / "classify.toml"), "--run", str(home / "never")]
     assert main([*call, "--set", "text.vocabulary=400"]) == 1
-    told = capsys.readouterr().err
-    assert "text.vocabulary is 400 here and 300 in" in told and "tokenizer must be the one" in told
+    result = capsys.readouterr().err
+    assert (
+        "text.vocabulary is 400 here and 300 in" in result and "tokenizer must be the one" in result
+    )
     assert not (home / "never").exists()
 
 

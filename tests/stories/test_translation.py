@@ -58,12 +58,12 @@ def home(settled):
 
 def test_training_tells_what_scripts_rely_on(fresh, said):
     code = main(["train", str(fresh / "recipe.toml"), "--run", str(fresh / "again"), "--json"])
-    told = said()
+    result = said()
     assert code == 0
-    assert told["steps"] == 25 and told["seconds"] > 0 and told["tokens_per_second"] > 0
-    assert set(told["metrics"]) == {"bleu", "chrf", "baseline"}
-    assert set(told["metrics"]["baseline"]) == {"bleu", "chrf"}
-    assert "tok:13a" in told["signature"]["bleu"]
+    assert result["steps"] == 25 and result["seconds"] > 0 and result["tokens_per_second"] > 0
+    assert set(result["metrics"]) == {"bleu", "chrf", "baseline"}
+    assert set(result["metrics"]["baseline"]) == {"bleu", "chrf"}
+    assert "tok:13a" in result["signature"]["bleu"]
 
 
 def test_the_run_folder_has_a_card_and_a_report_that_need_nothing_else(home):
@@ -143,10 +143,10 @@ def test_a_translation_is_explained_in_the_terminal_as_a_page_and_as_numbers(
 ):
     call = ["explain", str(fresh / "run"), "Hund sieht Katze.", "--target", "dog sees cat."]
     assert main([*call, "--json"]) == 0
-    told = said()
-    assert told["source"] == ["Hund", "sieht", "Katze", ".", "</s>"]
-    assert (told["layers"], told["heads"]) == (1, 2)
-    assert len(told["weights"][0][1]) == len(told["target"])
+    result = said()
+    assert result["source"] == ["Hund", "sieht", "Katze", ".", "</s>"]
+    assert (result["layers"], result["heads"]) == (1, 2)
+    assert len(result["weights"][0][1]) == len(result["target"])
     pictures = ["--output", str(fresh / "map.html"), "--output", str(fresh / "map.svg")]
     assert main([*call, *pictures]) == 0
     assert "sieht" in capsys.readouterr().out

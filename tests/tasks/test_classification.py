@@ -154,7 +154,7 @@ def test_two_passes_are_drawn_together_only_while_training():
     torch.testing.assert_close(lost.smoothed, (each[0] + each[1]) / 2 + apart)
 
 
-def test_a_pushed_pass_counts_half_and_only_while_training():
+def test_an_adversarial_pass_counts_half_and_only_in_training():
     sure = {"dropout": 0.0, "head": {"dropout": 0.0}}
     task, alone = task_for(training={"adversarial": 0.2}, model=sure), task_for(model=sure)
     model, batch = model_of(task).requires_grad_(), task.pad(task.encode(TEXTS[:5]))
@@ -212,7 +212,7 @@ def test_a_text_too_long_is_refused_unless_the_recipe_or_the_user_cuts_it():
         assert other.answer(model_of(other), [LONG])[0].truncated == lost
 
 
-def test_the_baseline_stands_beside_the_model_and_may_speak_with_it():
+def test_the_baseline_is_scored_with_the_model_and_can_join_it():
     task = task_for()
     model = model_of(task)
     assert task.measure(model, TEXTS, quick=True).baseline == {}

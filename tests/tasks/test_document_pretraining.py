@@ -9,7 +9,7 @@ from regard.data.store import Store
 from regard.recipe.load import make
 from regard.tasks.examples import examples
 from regard.tasks.kinds import make_task, make_tokenizer
-from regard.tasks.pretraining.document_pretraining import FREQUENT, keep_probability, subsampled
+from regard.tasks.pretraining.document_pretraining import FREQUENT, keep_probability, subsample
 from regard.text import special
 from regard.training.train import train
 
@@ -62,7 +62,7 @@ def ready(tmp_path):
     return task, model, store, [text for (text,) in source()]
 
 
-def test_what_is_told_was_not_read_and_what_is_read_is_the_longer_side(ready):
+def test_targets_are_not_in_the_input_which_is_the_longer_side(ready):
     task, *_ = ready
     task.frequencies = torch.full((1000,), 1e-9)  # so rare that every word is asked for
     rng = np.random.default_rng(0)
@@ -87,7 +87,7 @@ def test_frequent_words_are_asked_for_less():
         rtol=1e-6,
         atol=0,
     )
-    assert_close(subsampled(frequencies).sum().item(), 1.0)
+    assert_close(subsample(frequencies).sum().item(), 1.0)
 
 
 def test_a_fresh_model_guesses_by_frequency_as_the_baseline_does(ready):
@@ -142,9 +142,9 @@ def test_it_learns_what_documents_are_about_and_is_carried_on(tmp_path, depth):
     run = train(settings, tmp_path / "run")
     metrics = run.summary["metrics"]
     assert metrics["loss"] < metrics["baseline"]["loss"] - 0.2
-    told = run.task.answer(run.model, ["the wave and the tide", ""])
-    assert set(told[0].text.split(", ")) & set(SEA.split()) - {"wave", "tide"}
-    assert told[1].text == ""
+    result = run.task.answer(run.model, ["the wave and the tide", ""])
+    assert set(result[0].text.split(", ")) & set(SEA.split()) - {"wave", "tide"}
+    assert result[1].text == ""
     rows = "".join(f"{t}\t{'farm' if n % 2 else 'sea'}\n" for n, t in enumerate(documents(24)))
     (tmp_path / "labels.tsv").write_text(rows)
     carried = train(

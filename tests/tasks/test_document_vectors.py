@@ -1,4 +1,4 @@
-"""Document vectors: runs numbered as they are read, told apart by cosine, kept for any text."""
+"""Document vectors: n-grams numbered in reading order, distinguished by cosine, stored for any text."""
 
 import gzip
 import json
@@ -98,7 +98,7 @@ def test_rows_are_those_that_the_embedding_reads(tmp_path, ngrams):
         assert_close(read, reading.scale * found)
 
 
-def test_a_batch_holds_runs_that_stand_in_their_documents(ready):
+def test_a_batch_holds_ngrams_of_their_documents(ready):
     task, model, store = ready
     numbers = np.arange(0, store.tokens, 3)
     batch = task.batch(store, numbers, (7, 1))
@@ -106,7 +106,7 @@ def test_a_batch_holds_runs_that_stand_in_their_documents(ready):
     assert (np.diff(rows) >= 0).all()
     inside = [set(model.rows_in([store[n][0]])[1]) for n in range(len(store))]
     owners, _ = store.owners(0, numbers)
-    # Every run has a worth of 1 here, so each place gives all that has a vector there.
+    # Every n-gram has a weight of 1 here, so each position yields all n-grams with a vector.
     ends = {int(number): int(owner) for number, owner in zip(numbers, owners, strict=True)}
     expected = sum(
         int((rows_at_place(task, store, number) >= 0).sum()) for number, _ in ends.items()
@@ -138,14 +138,14 @@ def test_runs_worth_little_are_learned_from_seldom(ready):
 
 def test_others_are_drawn_by_the_three_quarter_power():
     counts = np.array([0, 16, 1, 0, 81])
-    runs = NgramCounts(counts, np.ones(5, np.float32))
-    drawn = runs.draw(np.random.default_rng(0), (20_000, 2))
+    ngrams = NgramCounts(counts, np.ones(5, np.float32))
+    drawn = ngrams.draw(np.random.default_rng(0), (20_000, 2))
     shares = np.bincount(drawn.ravel(), minlength=5) / drawn.size
     np.testing.assert_allclose(shares, np.array([0, 8, 1, 0, 27]) / 36, atol=0.01)
-    np.testing.assert_allclose(runs.drawn, np.array([0, 8, 1, 0, 27]) / 36, rtol=1e-6)
+    np.testing.assert_allclose(ngrams.drawn, np.array([0, 8, 1, 0, 27]) / 36, rtol=1e-6)
     own = np.array([16, 1, 81]) / 98
     expected = np.log(own / (NEGATIVES * np.array([8, 1, 27]) / 36))
-    np.testing.assert_allclose(runs.by_frequency[[1, 2, 4]], expected, rtol=1e-5)
+    np.testing.assert_allclose(ngrams.by_frequency[[1, 2, 4]], expected, rtol=1e-5)
 
 
 def test_the_loss_is_the_equation_and_gradients_name_rows_that_were_read(ready):
@@ -156,8 +156,8 @@ def test_the_loss_is_the_equation_and_gradients_name_rows_that_were_read(ready):
     every = torch.cat(model.tables)
     expected, own = 0.0, 0
     for row, stand, document in zip(rows, stands, batch.numbers, strict=True):
-        text, run = model.documents[document], every[row]
-        cosine = text @ run / text.norm() / run.norm()
+        text, ngram = model.documents[document], every[row]
+        cosine = text @ ngram / text.norm() / ngram.norm()
         expected += -torch.log(torch.sigmoid((6 if stand else -6) * cosine))
         own += int(stand)
     assert_close(lost.smoothed, expected)
@@ -199,9 +199,9 @@ def test_it_learns_what_documents_are_about_and_is_carried_on(tmp_path):
     run = train(settings, tmp_path / "run")
     metrics = run.summary["metrics"]
     assert metrics["accuracy"] > metrics["baseline"]["accuracy"] + 0.1
-    told = run.task.answer(run.model, ["the wave and the tide", ""])
-    assert len(set(told[0].text.split(", ")) & set(SEA.split()) - {"wave", "tide"}) >= 3
-    assert told[1].text == ""
+    result = run.task.answer(run.model, ["the wave and the tide", ""])
+    assert len(set(result[0].text.split(", ")) & set(SEA.split()) - {"wave", "tide"}) >= 3
+    assert result[1].text == ""
     with pytest.raises(UsageError, match="at most 27"):
         run.task.answer(run.model, ["wave " * 40])
     again = Run(tmp_path / "run")
@@ -229,7 +229,7 @@ def test_it_learns_what_documents_are_about_and_is_carried_on(tmp_path):
     assert carried.summary["metrics"]["accuracy"] == 1.0
 
 
-def test_a_measure_in_between_changes_nothing_and_a_resumed_run_is_the_same(tmp_path):
+def test_an_evaluation_in_between_changes_nothing_and_a_resumed_run_is_the_same(tmp_path):
     changes = {"budget": "30 steps", "evaluations": 5, "checkpoints": 3}
     whole = train(recipe(tmp_path, training=changes), tmp_path / "whole")
     plain = train(recipe(tmp_path, training={**changes, "evaluations": 1}), tmp_path / "plain")
@@ -254,7 +254,7 @@ def labelled_file(tmp_path):
     return str(file)
 
 
-def test_labels_say_which_runs_count(tmp_path):
+def test_labels_weight_the_ngrams(tmp_path):
     file = labelled_file(tmp_path)
     task, _, _ = made_ready(tmp_path, data={"labelled": [file]})
     ids = {word: task.tokenizer.encode(word)[0] for word in ("wave", "barn", "the")}
@@ -272,13 +272,13 @@ def test_labels_that_are_none_are_refused_before_anything_is_written(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "problem"),
     [
         ({"model": {"depth": 1}}, "model.depth"),
         ({"training": {"optimizer": {"kind": "adamw"}}}, "sgd"),
         ({"task": "document-pretraining", "data": {"labelled": ["x"]}}, "data.labelled"),
     ],
 )
-def test_what_does_not_fit_is_refused(tmp_path, changes, told):
-    with pytest.raises(RecipeError, match=told):
+def test_what_does_not_fit_is_refused(tmp_path, changes, problem):
+    with pytest.raises(RecipeError, match=problem):
         recipe(tmp_path, **changes)

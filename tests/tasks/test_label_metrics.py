@@ -69,7 +69,7 @@ def test_mean_average_precision_is_scikit_learns_over_the_labels_there_are(texts
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=53))
 def test_calibration_error_is_the_sum_over_bins(answers):
-    told = torch.tensor([p for p, _ in answers], dtype=torch.double)
+    result = torch.tensor([p for p, _ in answers], dtype=torch.double)
     right = torch.tensor([r for _, r in answers])
     slow = 0.0
     for number in range(15):
@@ -78,7 +78,7 @@ def test_calibration_error_is_the_sum_over_bins(answers):
             accuracy = sum(r for _, r in inside) / len(inside)
             mean = sum(p for p, _ in inside) / len(inside)
             slow += len(inside) / len(answers) * abs(accuracy - mean)
-    assert calibration_error(told, right) == pytest.approx(slow, abs=1e-9)
+    assert calibration_error(result, right) == pytest.approx(slow, abs=1e-9)
 
 
 def test_a_confusion_matrix_has_true_labels_as_rows():

@@ -35,25 +35,25 @@ def test_what_is_written_comes_back_from_the_store(kind):
     assert ((targets >= 0) & (targets <= 1)).all()
 
 
-def test_true_logits_score_best_and_are_told_as_written(kind):
+def test_true_logits_score_best_and_are_answered_as_written(kind):
     labels, written = kind
     logits = perfect(labels, written)
     scores = labels.score(logits, written)
     assert scores[labels.metric] == pytest.approx(1.0)
     worse = labels.score(-logits, written)
     assert worse[labels.metric] < 0.5 and worse["loss"] > scores["loss"]
-    told = [one.text for one in labels.predict(logits)]
-    for said, true in zip(told, written, strict=True):
+    result = [one.text for one in labels.predict(logits)]
+    for said, true in zip(result, written, strict=True):
         assert labels.numbers(said) == pytest.approx(labels.numbers(true), abs=300)
 
 
-def test_the_loss_is_least_at_its_target_and_its_gradient_is_told_minus_true(kind):
+def test_the_loss_is_least_at_its_target_and_its_gradient_is_predicted_minus_true(kind):
     labels, written = kind
     targets = labels.targets([labels.numbers(one) for one in written]).double()
     logits = torch.randn(5, labels.columns, dtype=torch.double, requires_grad=True)
     labels.lost(logits, targets, smoothing=0.0).sum().backward()
-    told = logits.softmax(dim=1) if labels.exclusive else logits.sigmoid()
-    torch.testing.assert_close(logits.grad, (told - targets).detach())
+    result = logits.softmax(dim=1) if labels.exclusive else logits.sigmoid()
+    torch.testing.assert_close(logits.grad, (result - targets).detach())
 
 
 def test_smoothing_moves_the_target_but_not_that_of_a_score(kind):
@@ -88,13 +88,13 @@ def test_balanced_weights_give_every_label_the_same_sum():
     assert weights[-1] > weights[0]
 
 
-def test_probabilities_are_told_by_label():
-    told = OneLabel(["no", "yes"]).predict(torch.tensor([[0.0, 2.0]]))[0]
-    assert told.text == "yes" and sum(told.probabilities.values()) == pytest.approx(1)
-    assert told.probabilities["yes"] == pytest.approx(torch.tensor(told.log_probability).exp())
-    told = SeveralLabels(["a", "b", "c"], "; ").predict(torch.tensor([[1.0, -2.0, 3.0]]))[0]
+def test_probabilities_are_given_by_label():
+    result = OneLabel(["no", "yes"]).predict(torch.tensor([[0.0, 2.0]]))[0]
+    assert result.text == "yes" and sum(result.probabilities.values()) == pytest.approx(1)
+    assert result.probabilities["yes"] == pytest.approx(torch.tensor(result.log_probability).exp())
+    result = SeveralLabels(["a", "b", "c"], "; ").predict(torch.tensor([[1.0, -2.0, 3.0]]))[0]
     p = torch.tensor([1.0, 2.0, 3.0]).sigmoid()  # each on its side
-    assert told.text == "a; c" and told.log_probability == pytest.approx(float(p.log().sum()))
+    assert result.text == "a; c" and result.log_probability == pytest.approx(float(p.log().sum()))
 
 
 def test_scores_beyond_the_range_count_as_its_ends():
@@ -103,7 +103,7 @@ def test_scores_beyond_the_range_count_as_its_ends():
     assert labels.predict(torch.tensor([[0.0]]))[0].text == "3.000"
 
 
-def test_the_recipe_decides_what_is_told():
+def test_the_recipe_decides_the_kind_of_labels():
     files = {"train": ("x.jsonl",)}
     assert isinstance(labels_from_recipe(DataSettings(**files, labels=("a", "b"))), OneLabel)
     several = DataSettings(**files, labels=("a", "b"), label_separator="|")

@@ -209,7 +209,7 @@ def prompted(task, model, prompt, tokens, context):
 
 
 @pytest.mark.parametrize("prompt", ["", "the cat", "so", "on the log; "])
-def test_it_goes_on_with_a_prompt_and_forgets_the_oldest_when_the_window_is_full(ready, prompt):
+def test_it_continues_a_prompt_and_forgets_the_oldest_when_the_window_is_full(ready, prompt):
     task, model, _ = ready(decoding={"max_length": 3 * CONTEXT})
     (answered,) = task.answer(model, [prompt])
     assert answered.text == prompted(task, model, prompt, 3 * CONTEXT, CONTEXT)
@@ -246,7 +246,7 @@ def test_reading_a_long_prompt_at_once_is_reading_it_token_by_token(ready):
         {"method": "sample", "temperature": 0.7, "top_k": 5, "top_p": 0.9},
     ],
 )
-def test_every_method_goes_on(ready, decoding):
+def test_every_method_continues(ready, decoding):
     task, model, _ = ready(decoding=decoding)
     first, again = (task.answer(model, ["the cat", "the dog", "so"]) for _ in range(2))
     assert first == again
@@ -254,7 +254,7 @@ def test_every_method_goes_on(ready, decoding):
 
 
 @pytest.mark.parametrize(("decoding", "length"), [({}, 0), ({"min_length": 5}, 5)])
-def test_a_model_that_would_end_at_once_goes_on_as_far_as_it_must(ready, decoding, length):
+def test_a_model_that_would_end_at_once_continues_as_far_as_it_must(ready, decoding, length):
     task, model, _ = ready(model={"head": {"bias": True}}, decoding=decoding)
     torch.nn.init.zeros_(model.head.bias)
     model.head.bias.data[special.END] = 100.0
@@ -274,7 +274,7 @@ def test_learned_positions_go_on_beyond_their_table(ready):
     assert len(answered.text) > CONTEXT or answered.log_probability < 0
 
 
-def test_the_baseline_stands_beside_and_both_together(ready):
+def test_the_baseline_and_the_ensemble_are_scored_too(ready):
     task, model, _ = ready()
     learned = task.fit_baseline(lambda: iter([(TEXT[:400],)]))
     task.load_baseline(learned)
@@ -319,15 +319,15 @@ def test_a_step_may_tell_its_own_tokens_apart_only(ready):
     batch = task.batch(store, task.stream(store)[0], (1,))
     ids = batch.fields[0].ids
     places = model.head.places(ids[:, 1:]).flatten()
-    told, own = places.unique(return_inverse=True)
-    assert len(told) < len(model.head.matrix)
+    result, own = places.unique(return_inverse=True)
+    assert len(result) < len(model.head.matrix)
     counts = np.bincount(store.flat(0), minlength=task.tokenizer.size)
-    shares = torch.from_numpy(counts / counts.sum())[model.head.written][told]
+    shares = torch.from_numpy(counts / counts.sum())[model.head.written][result]
     rarity = (1 - (1 - shares) ** len(places)).log()
     logits = model.head.logits(model(ids[:, :-1])).flatten(0, 1)
     model.train()
     step = task.loss(model, batch)
-    wanted = (logits[:, told] - rarity).log_softmax(-1).gather(-1, own[:, None]).sum()
+    wanted = (logits[:, result] - rarity).log_softmax(-1).gather(-1, own[:, None]).sum()
     assert step.plain == pytest.approx(-wanted.item())
     model.eval()
     measured = task.loss(model, batch)

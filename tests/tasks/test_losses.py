@@ -85,15 +85,15 @@ SHARES = torch.tensor([0.4, 0.2, 0.15, 0.1, 0.08, 0.05, 0.02], dtype=torch.float
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("soft_cap", [0.0, 3.0])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_told_within_a_step_rare_rows_count_for_more(bias, soft_cap, smoothing):
+def test_a_sampled_softmax_weights_rare_rows_higher(bias, soft_cap, smoothing):
     torch.manual_seed(0)
     head = TokenHead(5, len(SHARES), bias=bias, soft_cap=soft_cap).double()
     for parameter in head.parameters():
         torch.nn.init.normal_(parameter)
     states, targets = torch.randn(4, 5, dtype=torch.float64), torch.tensor([5, 1, 5, 3])
-    told = [1, 3, 5]
-    included = 1 - (1 - SHARES[told]) ** len(targets)
-    logits = head.logits(states)[:, told] - included.log()
+    result = [1, 3, 5]
+    included = 1 - (1 - SHARES[result]) ** len(targets)
+    logits = head.logits(states)[:, result] - included.log()
     slow = cross_entropy(logits, torch.tensor([2, 0, 2, 1]), smoothing=smoothing)
     fast = head_loss(head, states, targets, smoothing=smoothing, shares=SHARES)
     assert_close(fast.smoothed, slow.smoothed)
@@ -111,12 +111,12 @@ def test_the_sum_over_a_steps_tokens_is_on_average_that_over_all():
     head, targets_of_a_step = TokenHead(5, len(SHARES)).double(), 11
     state = torch.randn(1, 5, dtype=torch.float64)
     logits = head.logits(state)[0].detach()
-    told = logits - (1 - (1 - SHARES) ** targets_of_a_step).log()
+    result = logits - (1 - (1 - SHARES) ** targets_of_a_step).log()
     sums = []
     for _ in range(3000):
         targets = torch.multinomial(SHARES, targets_of_a_step, replacement=True)
         lost = head_loss(head, state.expand(len(targets), -1), targets, shares=SHARES).plain
-        sums.append(math.exp((lost + told[targets].sum().item()) / len(targets)))
+        sums.append(math.exp((lost + result[targets].sum().item()) / len(targets)))
     seen = torch.tensor(sums, dtype=torch.float64)
     error = seen.std().item() / math.sqrt(len(seen))
     assert seen.mean().item() == pytest.approx(logits.exp().sum().item(), abs=4 * error)

@@ -158,8 +158,8 @@ def test_the_replaced_loss_weighs_every_token_fifty_times_the_generators(tokeniz
     logits = model.head(model(proposed, visible=visible))
     replaced = (proposed != rows.original).double()
     assert 0 < replaced.sum() <= rows.has_target.sum()
-    told = torch.nn.functional.binary_cross_entropy_with_logits(logits, replaced)
-    expected = float((generator + REPLACED_WEIGHT * told).detach())
+    result = torch.nn.functional.binary_cross_entropy_with_logits(logits, replaced)
+    expected = float((generator + REPLACED_WEIGHT * result).detach())
     lost = task.loss(model, batch)
     assert lost.plain / lost.tokens == pytest.approx(expected)
     assert REPLACED_WEIGHT == 50
@@ -183,7 +183,7 @@ def test_rows_of_the_hybrid_are_masked_or_read_forward_and_asked_for_what_follow
 
 
 @pytest.mark.parametrize("pretraining", OBJECTIVES, ids=str)
-def test_measuring_twice_gives_the_same_and_stands_beside_a_baseline(tokenizer, pretraining):
+def test_measuring_twice_gives_the_same_and_includes_a_baseline(tokenizer, pretraining):
     task, model = made(tokenizer, pretraining=pretraining)
     task.load_baseline(task.fit_baseline(documents))
     held = list(documents(seed=8))

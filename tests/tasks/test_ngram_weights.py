@@ -1,4 +1,4 @@
-"""Which runs lean: by hand on a few texts, whatever the bundles."""
+"""Weights of n-grams by label: computed by hand on a few texts, in bundles of any size."""
 
 import numpy as np
 import pytest
@@ -27,8 +27,8 @@ def by_hand(row, label, texts=TEXTS, rows=6):
     having = [1 + sum(r in t for t, names in texts if label in names) for r in range(rows)]
     others = [1 + sum(r in t for t, names in texts if label not in names) for r in range(rows)]
     ratio = np.log(having[row] / sum(having)) - np.log(others[row] / sum(others))
-    leaning = abs(ratio) - 0.5 * np.sqrt(1 / having[row] + 1 / others[row])
-    return min(1.0, max(LEAST, leaning / ENOUGH))
+    evidence = abs(ratio) - 0.5 * np.sqrt(1 / having[row] + 1 / others[row])
+    return min(1.0, max(LEAST, evidence / ENOUGH))
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 6])
@@ -38,7 +38,7 @@ def test_worth_is_as_by_hand_however_texts_are_bundled(size):
     np.testing.assert_allclose(worth, expected, rtol=1e-6)
 
 
-def test_what_leans_is_worth_more_and_one_text_proves_little():
+def test_label_specific_ngrams_weigh_more_unless_one_text_has_them():
     worth = weigh_ngrams(bundles(TEXTS, 6), rows=6)
     assert worth[1] > worth[3] >= LEAST
     assert worth[2] > worth[3]

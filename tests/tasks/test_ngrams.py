@@ -30,12 +30,12 @@ def model(ids, order):
 def counted_by_hand(ids, order, length):
     joined = [BOUNDARY] * (order - 1) + list(ids)
 
-    def runs(length):
+    def ngrams_of(length):
         return [tuple(joined[n : n + length]) for n in range(len(joined) - length + 1)]
 
     if length == order:
-        return Counter(runs(length))
-    return Counter(run[1:] for run in set(runs(length + 1)))
+        return Counter(ngrams_of(length))
+    return Counter(ngram[1:] for ngram in set(ngrams_of(length + 1)))
 
 
 def level_by_hand(ids, order, length):
@@ -45,8 +45,8 @@ def level_by_hand(ids, order, length):
     discounts = {k: k - (k + 1) * y * of[k + 1] / max(1, of[k]) for k in (1, 2, 3)}
     discounts = {k: min(max(d, 0.1), k - 0.1) for k, d in discounts.items()}
     follows = defaultdict(dict)
-    for run, count in counts.items():
-        follows[run[:-1]][run[-1]] = count
+    for ngram, count in counts.items():
+        follows[ngram[:-1]][ngram[-1]] = count
     return discounts, follows
 
 
@@ -89,7 +89,7 @@ def test_probabilities_sum_to_one_after_anything(order, before):
     assert min(each) > 0
 
 
-def test_they_still_do_when_runs_are_left_out(monkeypatch):
+def test_they_still_do_when_ngrams_are_left_out(monkeypatch):
     whole = model(text(), 4)
     monkeypatch.setattr(ngrams, "MOST_RUNS", 47)
     tables = learn_ngrams(text(), order=4, tokens=TOKENS, boundary=BOUNDARY)
@@ -103,7 +103,7 @@ def test_they_still_do_when_runs_are_left_out(monkeypatch):
     assert bounded.log_p(asked).mean() > model(text(), 1).log_p(asked).mean()
 
 
-def test_longer_runs_know_more_of_a_text_with_habits():
+def test_a_higher_order_helps_on_repetitive_text():
     asked = np.array(text(1009, seed=1))
     losses = [-model(text(20011), order).log_p(asked).mean() for order in (1, 2, 3)]
     assert losses[2] < min(losses[:2]) - 0.2

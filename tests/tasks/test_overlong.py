@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.tasks.labelling.overlong import drawn, head, head_tail, windows
+from regard.tasks.labelling.overlong import draw_window, head, head_tail, windows
 
 
 def test_head_and_tail_share_the_room_one_to_three():
@@ -25,6 +25,6 @@ def test_windows_cover_every_token_with_the_fewest_pieces(length, most):
 
 def test_a_drawn_piece_may_come_from_anywhere():
     rng = np.random.default_rng(0)
-    found = {tuple(drawn(list(range(7)), 3, rng)) for _ in range(200)}
+    found = {tuple(draw_window(list(range(7)), 3, rng)) for _ in range(200)}
     assert found == {(n, n + 1, n + 2) for n in range(5)}
-    assert drawn([1, 2], 3, rng) == [1, 2]
+    assert draw_window([1, 2], 3, rng) == [1, 2]

@@ -1,4 +1,4 @@
-"""ROUGE beside the package that defines it, and what a lead and a copy are."""
+"""ROUGE against the package that defines it; leads and copies."""
 
 import pytest
 from hypothesis import given

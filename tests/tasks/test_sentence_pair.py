@@ -81,7 +81,7 @@ def test_a_pair_that_is_to_be_left_out_is_stored_whole():
     assert len(task.stored(([10] * 9, [11] * 9))) == 21 and task.longest == 13
 
 
-def test_the_sides_are_told_apart_by_the_model():
+def test_the_model_distinguishes_the_sides():
     task = task_for()
     model = model_of(task)
     one, other = (task.answer(model, [pair])[0] for pair in ("bb cc\tff", "ff\tbb cc"))
@@ -98,7 +98,7 @@ def test_a_question_is_two_texts_with_a_tab_between():
     assert [answer.text for answer in task.answer(model, ["bb\tcc", ""])][1] == ""
 
 
-def test_scores_are_told_in_their_own_range():
+def test_scores_are_answered_in_their_own_range():
     examples = [("bb cc dd", " ".join(WORDS[n : n + 3]), str(5 - n)) for n in range(5)] * 4
     task = task_for(examples, data={"scores": True})
     assert task.recipe.data.score_range == (1.0, 5.0)

@@ -1,4 +1,4 @@
-"""Chance is told from a difference, on cases whose answer is known."""
+"""Tests of significance, on cases whose answer is known."""
 
 import math
 import random
@@ -89,7 +89,7 @@ def test_a_clear_difference_is_no_chance_either_way_round(turned):
 
 
 def test_the_tests_agree_with_the_sign_test_where_only_signs_count():
-    # 14 of 20 differences speak for the first: two-sided binomial p = 0.1153
+    # 14 of 20 differences favour the first: two-sided binomial p = 0.1153
     first = [1.0] * 14 + [0.0] * 6
     found = paired(first, [1.0 - score for score in first])
     assert found.randomisation == pytest.approx(0.1153, abs=0.02)

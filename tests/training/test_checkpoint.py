@@ -111,8 +111,8 @@ def test_a_kill_at_any_operation_leaves_the_last_checkpoint_whole(tmp_path):
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
-def test_a_disk_error_at_any_operation_is_told_or_harmless(tmp_path, number):
-    told = 0
+def test_a_disk_error_at_any_operation_is_reported_or_harmless(tmp_path, number):
+    result = 0
     for at in range(1, total_operations(tmp_path) + 1):
         parent = tmp_path / f"at{number}-{at}"
         save(parent, made(1), keep=2)
@@ -121,12 +121,12 @@ def test_a_disk_error_at_any_operation_is_told_or_harmless(tmp_path, number):
             try:
                 save(parent, made(2), keep=2)
             except DiskError as error:
-                told += 1
+                result += 1
                 assert "could not be written" in error.problem
                 assert newest(parent, print) is not None
             else:
                 assert load(newest(parent, print)).state["step"] == 2
-    assert told > 8
+    assert result > 8
 
 
 def test_every_flipped_bit_is_found(tmp_path):

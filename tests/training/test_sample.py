@@ -80,7 +80,7 @@ def test_a_part_is_padded_as_little_as_all_of_it(reviews, tmp_path, monkeypatch)
     assert padding(read_sample(recipe, tmp_path).prepared) > whole + 0.1
 
 
-def test_data_sorted_by_label_can_be_looked_at(reviews, tmp_path, monkeypatch):
+def test_data_sorted_by_label_can_be_sampled(reviews, tmp_path, monkeypatch):
     monkeypatch.setattr(sample, "MAX_TEXTS", 7)
     found = read_sample(reviews(59), tmp_path)
     assert not found.labelled

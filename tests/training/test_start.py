@@ -159,7 +159,7 @@ def test_the_step_alone_says_what_is_frozen():
 
 @pytest.mark.parametrize("killed_after", [2, 5])
 @pytest.mark.parametrize("training", [{}, {"optimizer": {"kind": "muon"}, "ema": 0.5}])
-def test_a_killed_run_goes_on_to_the_same_bits_without_the_run_it_began_from(
+def test_a_killed_run_continues_to_the_same_bits_without_the_run_it_began_from(
     begun, pretrained, tmp_path, killed_after, training
 ):
     gone = tmp_path / "gone"
@@ -282,7 +282,7 @@ def test_a_model_of_which_everything_is_frozen_is_refused(begun, tmp_path):
         train(begun(start=FROZEN, model={"tied": True}), tmp_path / "run")
 
 
-def test_a_run_that_is_not_there_is_told(begun, tmp_path):
+def test_a_missing_run_is_reported(begun, tmp_path):
     with pytest.raises(Exception, match="is not a run folder"):
         train(begun(start={"run": str(tmp_path / "nowhere")}), tmp_path / "run")
     assert not (tmp_path / "run").exists()

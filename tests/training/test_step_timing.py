@@ -107,18 +107,18 @@ def test_the_first_texts_say_how_long_both_sides_are(paired):
     assert found.pace.step > 0
     assert found.pace.steps_per_epoch > 1  # that was all of the data
     assert found.facts.vocabulary < paired.text.vocabulary
-    told = found.facts.assumed[-1]
-    assert told.startswith("lengths as in all 60 texts of the data: ")
-    read, written = (int(word) for word in told.split(": ")[1].split() if word.isdecimal())
+    reported = found.facts.assumed[-1]
+    assert reported.startswith("lengths as in all 60 texts of the data: ")
+    read, written = (int(word) for word in reported.split(": ")[1].split() if word.isdecimal())
     assert read < written
     assert found.load.target_length > found.load.length - 7
 
 
 def test_all_of_the_data_says_the_same_as_its_first_texts_if_they_are_all(paired):
-    looked, read = time_on_sample(paired, timed=False), time_on_data(paired)
-    assert looked.pace is None
-    assert looked.load == read.load
-    assert looked.facts.vocabulary == read.facts.vocabulary
+    sampled, read = time_on_sample(paired, timed=False), time_on_data(paired)
+    assert sampled.pace is None
+    assert sampled.load == read.load
+    assert sampled.facts.vocabulary == read.facts.vocabulary
     assert read.facts.output_vocabulary <= read.facts.vocabulary
     assert read.pace.steps_per_epoch > 1
     assert read.recipe.task == "translation"

@@ -142,22 +142,22 @@ def test_a_changed_recipe_is_refused_with_the_field_named(recipe, tmp_path):
 
 def test_threads_are_as_many_as_the_machines_user_said_where_the_recipe_says_nothing():
     asked = "from regard.training.train import ALL_THREADS; print(ALL_THREADS)"
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", asked],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert told.stdout.strip() == "1"
+    assert result.stdout.strip() == "1"
 
 
 def test_a_recipe_without_threads_takes_all(recipe, tmp_path, monkeypatch):
     monkeypatch.setattr("regard.training.train.ALL_THREADS", 1)
     free = recipe(training={**recipe().training.model_dump(), "threads": 0})
     run = train(free, tmp_path / "run")
-    told = json.loads((run.folder / "metrics.json").read_text())
-    assert told["training"]["threads"] == 1
+    result = json.loads((run.folder / "metrics.json").read_text())
+    assert result["training"]["threads"] == 1
 
 
 def test_the_number_of_threads_is_part_of_a_run_and_can_be_given_back(recipe, tmp_path):
@@ -260,12 +260,12 @@ def test_the_journal_tells_every_step_once_after_a_resumption(recipe, tmp_path):
     with pytest.raises(Killed):
         train(recipe(), tmp_path / "run", watcher=StopAt(8, kill))
     train(recipe(), tmp_path / "run", resume=True)
-    told = [
+    result = [
         line["step"]
         for line in read_journal(tmp_path / "run" / "journal.jsonl")
         if line["event"] == "evaluation"
     ]
-    assert told == sorted(set(told))
+    assert result == sorted(set(result))
 
 
 def test_the_journal_has_the_tokens_read_and_samples_of_every_evaluation(recipe, tmp_path):
@@ -313,7 +313,7 @@ def test_a_loss_that_is_no_number_stops_with_the_examples_named(recipe, tmp_path
             assert all(tensor.isfinite().all() for tensor in tensors.values())
 
 
-def test_a_full_disk_is_told_with_its_own_exit_code(recipe, tmp_path, monkeypatch):
+def test_a_full_disk_has_its_own_message_and_exit_code(recipe, tmp_path, monkeypatch):
     def full(*_arguments):
         # What the library says when a disk is full; it is no OSError.
         raise SafetensorError("Error while serializing: I/O error: No space (os error 28)")
@@ -392,14 +392,14 @@ def test_evaluations_are_spread_evenly_and_end_with_the_last_step():
     assert spread_steps(10, 3) == {1, 2, 3}
 
 
-def test_a_first_look_measures_before_the_first_step_and_changes_nothing(recipe, tmp_path):
-    looked = train(recipe(training={"evaluate_first": True}), tmp_path / "looked")
-    at = [line["step"] for line in looked.journal if line["event"] == "evaluation"]
+def test_evaluating_before_the_first_step_changes_nothing(recipe, tmp_path):
+    early = train(recipe(training={"evaluate_first": True}), tmp_path / "early")
+    at = [line["step"] for line in early.journal if line["event"] == "evaluation"]
     assert at == [0, 4, 9]
-    assert bits(looked) == bits(train(recipe(), tmp_path / "plain"))
+    assert bits(early) == bits(train(recipe(), tmp_path / "plain"))
 
 
-def test_every_answer_is_kept_beside_what_was_expected(recipe, tmp_path):
+def test_every_answer_is_stored_with_its_reference(recipe, tmp_path):
     run = train(recipe(), tmp_path / "run")
     assert len(run.answers) == run.summary["count"]
     assert set(run.answers[0]) == {"asked", "expected", "answered", "score"}

@@ -63,7 +63,7 @@ def test_every_rung_keeps_the_best_third_and_the_recipe_itself(made):
 
 
 @given(searches())
-def test_the_best_trial_of_a_rung_always_goes_on(made):
+def test_the_best_trial_of_a_rung_always_continues(made):
     plan, costs, scores = made
     rungs, _ = search(plan, costs, scores)
     for before, kept in pairwise(rungs):

@@ -78,7 +78,7 @@ def test_the_same_plan_gives_the_same_winner_to_the_bit(recipe, watch, tmp_path)
     assert same(other.records) != same(first.records)
 
 
-def test_a_search_that_was_killed_goes_on_to_the_same_end(recipe, watch, tmp_path):
+def test_a_search_that_was_killed_continues_to_the_same_end(recipe, watch, tmp_path):
     peace = tune(recipe(), tmp_path / "peace", SMALL, watch())
     folder = tmp_path / "killed"
     trainings = len(finished(peace))

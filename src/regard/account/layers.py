@@ -52,7 +52,9 @@ def compare_layers(size: Size) -> list[LayerCost]:
     near, far = -(-(n - 1) // (k - 1)), _layers_to_reach(n, k)
     return [
         LayerCost("self-attention", "n²·d", _attention(size), 4 * d * d, 1, 1),
-        LayerCost("restricted attention", "r·n·d", _restricted(size), 4 * d * d, 1, max(1, path)),
+        LayerCost(
+            "restricted attention", "r·n·d", _count_restricted(size), 4 * d * d, 1, max(1, path)
+        ),
         LayerCost("recurrent (tanh)", "n·d²", 2 * n * d * d, 2 * d * d + 2 * d, n, n),
         LayerCost("GRU", "n·d²", 6 * n * d * d, 6 * d * d + 6 * d, n, n),
         LayerCost("LSTM", "n·d²", _lstm(size), 8 * d * d + 8 * d, n, n),
@@ -94,7 +96,7 @@ def _attention(size: Size) -> int:
     return 2 * n * n * d + 4 * n * d * d
 
 
-def _restricted(size: Size) -> int:
+def _count_restricted(size: Size) -> int:
     n, d, _, r = size
     return 2 * min(r, n) * n * d + 4 * n * d * d
 

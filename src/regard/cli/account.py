@@ -28,7 +28,7 @@ class _OfByDefault(TyperGroup):
 
 
 HELP = """\
-What a recipe or a run costs, before any of it is spent; each verb takes --json.
+Estimate what a recipe or a run costs before training it; each verb takes --json.
 
 \b
 Examples:
@@ -46,7 +46,7 @@ def of(
     ],
     sets: Sets = [],  # noqa: B006 - typer reads the default, nobody changes it
     length: Annotated[
-        int | None, typer.Option(min=1, help="Tokens of a text, instead of the data's.")
+        int | None, typer.Option(min=1, help="Tokens per text; by default as in the data.")
     ] = None,
     data: Annotated[
         bool, typer.Option("--data", help="Read all of the data, not just its beginning.")
@@ -75,7 +75,7 @@ def of(
     from regard.account.time import as_json as time_as_json
 
     check_new(output, ".html")
-    recipe, facts, load, pace = _found(source, sets, Wanted(length, data, timed))
+    recipe, facts, load, pace = _read_facts(source, sets, Wanted(length, data, timed))
     accounted = account(recipe, facts, load)
     fitting = fit(recipe, facts, load, memory_free())
     if output is not None:
@@ -102,9 +102,9 @@ def of(
 def layers(
     length: Annotated[int, typer.Option("--length", "-n", help="Positions of a text.")] = 512,
     width: Annotated[int, typer.Option("--width", "-d", help="Size of a state.")] = 256,
-    kernel: Annotated[int, typer.Option("--kernel", "-k", help="Positions a kernel sees.")] = 3,
+    kernel: Annotated[int, typer.Option("--kernel", "-k", help="Kernel size.")] = 3,
     window: Annotated[
-        int, typer.Option("--window", "-r", help="Positions restricted attention sees.")
+        int, typer.Option("--window", "-r", help="Window of restricted attention.")
     ] = 32,
     output: Page = None,
     as_json: AsJson = False,
@@ -137,20 +137,21 @@ def layers(
 
 def audit(
     total: Annotated[
-        str, typer.Argument(help="A published total: 65M, 110,000,000; nothing for the papers'.")
+        str,
+        typer.Argument(help="A published total, such as 65M; by default the papers'."),
     ] = "",
     width: Annotated[int, typer.Option(help="Size of a state.")] = 512,
-    depth: Annotated[int, typer.Option(help="Blocks that read.")] = 6,
-    decoder_depth: Annotated[int, typer.Option(help="Blocks that write; 0 for none.")] = 0,
+    depth: Annotated[int, typer.Option(help="Encoder blocks.")] = 6,
+    decoder_depth: Annotated[int, typer.Option(help="Decoder blocks; 0 for none.")] = 0,
     shape: Annotated[
         str,
         typer.Option(
             metavar="NAME=N,...",
-            help="What else is printed: feed_forward, heads, key, value, positions.",
+            help="Other published sizes: feed_forward, heads, key, value, positions.",
         ),
     ] = "",
     vocabulary: Annotated[
-        int | None, typer.Option(min=1, help="The published number of tokens.")
+        int | None, typer.Option(min=1, help="The published size of the vocabulary.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -176,7 +177,7 @@ def audit(
         else:
             show_papers(rows, common, lab)
         return
-    published = _published(total)
+    published = _parse_published(total)
     printed = _shape(shape, width)
     positions = printed.pop("positions", 0)
     model = forensics.Shape(width, depth, decoder_depth=decoder_depth, **printed)
@@ -196,7 +197,7 @@ class Wanted(NamedTuple):
     timed: bool
 
 
-def _found(
+def _read_facts(
     source: str, sets: list[str], wanted: Wanted
 ) -> tuple["Recipe", "Facts", "Load", "Pace | None"]:
     """Open a recipe or a run, and find out what it settles, its batches and how fast it goes."""
@@ -207,7 +208,7 @@ def _found(
     if (Path(source) / "regard.json").is_file():
         if sets or wanted.data:
             raise UsageError(
-                "a run is what it is. --set and --data are for recipes.",
+                "--set and --data apply to recipes. Got a finished run.",
                 f"Write: regard account {source}",
             )
         from regard.report.costs import facts_of_run, pace_of_run
@@ -248,7 +249,7 @@ def _read_and_time(
 
 
 def _is_there(recipe: "Recipe") -> bool:
-    """Say whether there is data to look at, without waiting for what would look."""
+    """Return whether the training data exists, without importing torch."""
     from regard.data.source import WORLD
 
     return all(
@@ -256,7 +257,7 @@ def _is_there(recipe: "Recipe") -> bool:
     )
 
 
-def _published(total: str) -> Any:  # noqa: ANN401 - opened only when called
+def _parse_published(total: str) -> Any:  # noqa: ANN401 - opened only when called
     from regard.account.forensics import Published
 
     text = total.strip().replace(",", "").replace("_", "")

@@ -1,4 +1,4 @@
-"""``regard check``: look at recipe and data before any compute."""
+"""``regard check``: check recipe and data before any compute."""
 
 from typing import Annotated
 
@@ -35,7 +35,7 @@ def check(
     if not settings.data.train:
         raise UsageError(
             f"{recipe} is the recipe of an imported run, which has no data.",
-            "Check the recipe that you want to train by.",
+            "Check the recipe that you want to train.",
         )
     require_files(settings)
     report = check_examples(settings)

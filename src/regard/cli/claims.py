@@ -30,12 +30,12 @@ def claims(
         ),
     ] = None,
     slow: Annotated[
-        bool, typer.Option("--slow", help="Also train models for those that need it: 45 minutes.")
+        bool, typer.Option("--slow", help="Also measure the claims that train models: 45 minutes.")
     ] = False,
-    listed: Annotated[bool, typer.Option("--list", help="Only say what there is.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the claims and stop.")] = False,
     output: Page = None,
     document: Annotated[
-        Path | None, typer.Option(help="Write docs/statements.md anew to this file; nothing else.")
+        Path | None, typer.Option(help="Write docs/statements.md to this file and stop.")
     ] = None,
     as_json: AsJson = False,
 ) -> int:
@@ -65,7 +65,7 @@ def claims(
     if listed:
         _list(asked, as_json=as_json)
         return 0
-    outcomes = _measured(asked, slow=slow, quiet=as_json)
+    outcomes = _measure(asked, slow=slow, quiet=as_json)
     if output is not None:
         from regard.claims.page import render_page
 
@@ -80,7 +80,7 @@ def claims(
     return int(any(one.problem and not one.claim.slow for one in outcomes))
 
 
-def _measured(asked: "list[Claim]", *, slow: bool, quiet: bool) -> "list[Outcome]":
+def _measure(asked: "list[Claim]", *, slow: bool, quiet: bool) -> "list[Outcome]":
     from regard.claims.measuring import measure_all
     from regard.claims.trials import watch_trials
     from regard.cli.claims_progress import ClaimsScreen
@@ -159,7 +159,7 @@ def _sum_up(out: "Console", outcomes: "list[Outcome]", unmeasured: "list[Outcome
             style="dim",
             soft_wrap=True,
         )
-    out.print("one at length: regard claims NAME   ·   a page: --output claims.html", style="dim")
+    out.print("details of one: regard claims NAME   ·   a page: --output claims.html", style="dim")
 
 
 def _tell(outcome: "Outcome") -> None:

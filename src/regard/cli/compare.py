@@ -20,7 +20,7 @@ def compare(
     ] = None,
     names: Annotated[
         list[str],
-        typer.Option("--names", metavar="A B", help="What to call the groups, in their order."),
+        typer.Option("--names", metavar="A B", help="Names of the groups, in their order."),
     ] = [],  # noqa: B006 - typer reads the default, nobody changes it
     as_json: AsJson = False,
 ) -> None:

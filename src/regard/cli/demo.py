@@ -50,7 +50,7 @@ def _gold(scene: Scene) -> Gold:
 
 
 def _show_samples(run: Run) -> None:
-    table = Table(title="Sentences it has not seen", show_lines=True)
+    table = Table(title="Unseen sentences", show_lines=True)
     for heading in ("German", "English, the reference", "English, the model"):
         table.add_column(heading)
     for sample in run.metrics["test"]["samples"][:6]:

@@ -17,7 +17,7 @@ def evaluate(
         list[str], typer.Option("--data", help="A file to measure on; give both sides of a pair.")
     ] = [],  # noqa: B006
     fields: Fields = "",
-    split: Annotated[str, typer.Option(help="Else: train, valid or test of the recipe.")] = "test",
+    split: Annotated[str, typer.Option(help="train, valid or test, without --data.")] = "test",
     ensemble: Ensemble = [],  # noqa: B006
     changes: Decoding = [],  # noqa: B006
     as_json: AsJson = False,

@@ -21,19 +21,19 @@ def explain(  # noqa: PLR0913, PLR0917 - one for each option
     run: Annotated[Path, typer.Argument(help="A finished run folder.")],
     text: Annotated[str, typer.Argument(help="The text to answer.")],
     target: Annotated[
-        str | None, typer.Option(help="Translation: explain this one instead of the model's own.")
+        str | None, typer.Option(help="Explain this translation instead of the model's own.")
     ] = None,
     label: Annotated[
         str | None, typer.Option(help="Classifier: explain this label, not the likeliest.")
     ] = None,
     continue_text: Annotated[
-        bool, typer.Option("--continue", help="Language model: go on with the text first.")
+        bool, typer.Option("--continue", help="Language model: continue the text first.")
     ] = False,
     attribution: Annotated[
         str | None,
         typer.Option(
-            help="weights, rollout, gradient, integrated-gradients or occlusion; else what suits "
-            "the task."
+            help="weights, rollout, gradient, integrated-gradients or occlusion; the default "
+            "depends on the task."
         ),
     ] = None,
     head: Annotated[
@@ -41,12 +41,12 @@ def explain(  # noqa: PLR0913, PLR0917 - one for each option
         typer.Option(
             metavar="[STACK.]LAYER.HEAD",
             help="Attention map to show: 2.3, 2.mean, mean, encoder or encoder.2.3; "
-            "else the sharpest head of the last layer.",
+            "by default the sharpest head of the last layer.",
         ),
     ] = None,
     sinks: Annotated[
         str,
-        typer.Option(help="Attention to special tokens, else the first: keep, hide, renormalise."),
+        typer.Option(help="Attention to special tokens or the first: keep, hide, renormalise."),
     ] = "keep",
     pieces: Annotated[
         bool, typer.Option("--pieces", help="Show the tokenizer's pieces, not words.")

@@ -25,10 +25,10 @@ def print_findings(report: "Report") -> None:
         for text in _describe(kind, skip=report.skip):
             out.print(_indent(clean(text), out.width), soft_wrap=True)
     counts = ", ".join(f"{name} {count:,}" for name, count in report.records.items())
-    print_text(f"examples: {counts}; {_conclude(report)}")
+    print_text(f"examples: {counts}; {_verdict(report)}")
 
 
-def _conclude(report: "Report") -> str:
+def _verdict(report: "Report") -> str:
     if not report.ok:
         return "training would stop at what is fatal or bad"
     if report.bad:

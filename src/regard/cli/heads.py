@@ -15,7 +15,7 @@ def heads(
         list[str],
         typer.Option("--data", help="A file of examples; give both sides of a translation."),
     ] = [],  # noqa: B006 - typer reads the default, nobody changes it
-    split: Annotated[str, typer.Option(help="Else: train, valid or test of the recipe.")] = "test",
+    split: Annotated[str, typer.Option(help="train, valid or test, without --data.")] = "test",
     output: Page = None,
     as_json: AsJson = False,
 ) -> None:

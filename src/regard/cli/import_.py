@@ -13,10 +13,10 @@ def import_(
     folder: Annotated[
         Path, typer.Argument(help="A folder with config.json, model.safetensors and a tokenizer.")
     ],
-    run: Annotated[Path, typer.Argument(help="The run folder to make; it must be new.")],
+    run: Annotated[Path, typer.Argument(help="The run folder to create; must be new.")],
     task: Annotated[
         str | None,
-        typer.Option(help="retrieval or masked-pretraining, where the folder leaves a choice."),
+        typer.Option(help="retrieval or masked-pretraining, where several are possible."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -15,9 +15,9 @@ def index(
         list[str],
         typer.Argument(help="A run and a corpus: a folder with corpus.jsonl, or a file."),
     ],
-    out: Annotated[Path, typer.Option("--output", help="The index folder to make; must be new.")],
+    out: Annotated[Path, typer.Option("--output", help="The index folder to create; must be new.")],
     words_only: Annotated[
-        bool, typer.Option("--words-only", help="No run and no vectors: BM25 alone.")
+        bool, typer.Option("--words-only", help="BM25 only, without a run and vectors.")
     ] = False,
     approximate: Annotated[
         bool, typer.Option("--approximate", help="Also a graph, for millions of documents.")
@@ -30,7 +30,7 @@ def index(
 ) -> None:
     """Make a corpus ready to be searched: by the vectors of a run, by its words, or by both.
 
-    The index folder stands alone: it holds the vectors, BM25's lists, the beginnings of the
+    The index folder is self-contained: it holds the vectors, BM25's lists, the beginnings of the
     documents, and what of the run is needed to read a query.
 
     Examples:

@@ -12,10 +12,10 @@ from regard.errors import UsageError
 
 
 def init(
-    task: Annotated[str, typer.Argument(help="What the model is to answer.")],
+    task: Annotated[str, typer.Argument(help="The task, such as classification.")],
     data: Annotated[
         list[str],
-        typer.Option("--data", help="A file to learn from; give both sides of a pair."),
+        typer.Option("--data", help="A training file; give both sides of parallel text."),
     ],
     out: Annotated[Path, typer.Option("--output", help="The recipe to write; must be new.")] = Path(
         "recipe.toml"
@@ -23,11 +23,11 @@ def init(
     fields: Fields = "",
     start: Annotated[
         Path | None,
-        typer.Option(metavar="RUN", help="A run to begin from: its body and tokenizer."),
+        typer.Option(metavar="RUN", help="A run to start from: its body and tokenizer."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look at your data and write a complete recipe for it, with the reasons as comments.
+    """Inspect your data and write a complete recipe for it, with the reasons as comments.
 
     Examples:
         regard init translation --data train.de train.en
@@ -56,7 +56,7 @@ def init(
         )
     if out.exists():
         raise UsageError(
-            f"a recipe is not overwritten. {out} exists.", "Name another with --output."
+            f"a recipe is never overwritten. {out} exists.", "Name another with --output."
         )
     origin = None if start is None else Origin(Run(start).recipe, str(start))
     found = suggest(task, data, origin, fields=parse_fields(fields))

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         return _print_error(error, traced=traced)
     except KeyboardInterrupt:
-        return _interrupted()
+        return _report_interrupt()
 
 
 def build(arguments: Sequence[str]) -> typer.Typer:
@@ -53,7 +53,7 @@ def build(arguments: Sequence[str]) -> typer.Typer:
     app = typer.Typer(
         name="regard",
         help="Train, measure and inspect models that pay attention to text.",
-        epilog="Begin with: regard train scenes",
+        epilog="Start with: regard train scenes",
         no_args_is_help=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
@@ -75,7 +75,7 @@ def _version(asked: bool) -> bool:
 
 def _drop_bare(words: list[str]) -> list[str]:
     """Drop ``--to`` where no value follows it."""
-    after = [*words[1:], "-"]
+    after = [*words[1:], "-"][: len(words)]
     return [
         word
         for word, following in zip(words, after, strict=True)
@@ -97,11 +97,11 @@ def _options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version and leave.", is_eager=True, callback=_version
+            "--version", help="Print the version and exit.", is_eager=True, callback=_version
         ),
     ] = False,
     traced: Annotated[
-        bool, typer.Option(_TRACEBACK, help="Show where in the code an error arose; any place.")
+        bool, typer.Option(_TRACEBACK, help="Show the traceback of an error; may follow any verb.")
     ] = False,
 ) -> None:
     pass
@@ -121,12 +121,12 @@ def _print_error(error: Exception, *, traced: bool) -> int:
     if isinstance(error, Misuse):
         return _misuse(error)
     if isinstance(error, typer.Abort):
-        return _interrupted()
+        return _report_interrupt()
     if isinstance(error, BrokenPipeError):
         # Whoever read us has left; Python must not complain of it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     elif isinstance(error, OSError) and error.errno in FULL:
-        free = "Free some space and call again; a training goes on with --resume."
+        free = "Free some space and run it again; training continues with --resume."
         return _two_lines(f"the disk is full: {error}", free, DiskError.exit_code)
     elif isinstance(error, MemoryError):
         smaller = "Make training.batch_tokens or model.width smaller; see `regard doctor`."
@@ -145,7 +145,7 @@ def _misuse(error: Exception) -> int:
         sys.stderr.write(f"{said}\n")
         return 2
     path = context.command_path if context else "regard"
-    return _two_lines(f"{path}: {said}", f"`{path} --help` shows how it is called.", 2)
+    return _two_lines(f"{path}: {said}", f"`{path} --help` shows its options.", 2)
 
 
 def _two_lines(problem: str, remedy: str, code: int) -> int:
@@ -154,6 +154,6 @@ def _two_lines(problem: str, remedy: str, code: int) -> int:
     return code
 
 
-def _interrupted() -> int:
+def _report_interrupt() -> int:
     sys.stderr.write("interrupted\n")
     return 130

@@ -31,7 +31,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
     ] = None,
     fields: Fields = "",
     truncate: Annotated[
-        bool, typer.Option("--truncate", help="Cut texts that are too long, and say so.")
+        bool, typer.Option("--truncate", help="Truncate texts that are too long, and say so.")
     ] = False,
     vectors: Annotated[
         bool, typer.Option("--vectors", help="Give each text's vector instead of an answer.")
@@ -71,12 +71,13 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
     check_new(output)
     if vectors and ensemble:
         raise UsageError(
-            "a vector is one run's own. Got --vectors and --ensemble.", "Leave one of them out."
+            "vectors of several runs have no mean. Got --vectors and --ensemble.",
+            "Leave one of them out.",
         )
     is_rows = _has_rows(texts, source, output, fields)
     model = Predictor(load_run(run, ensemble=ensemble, decoding=parse_overrides(changes)))
     table = AnsweredTable(model.run, source, parse_fields(fields)) if is_rows and source else None
-    asked = table.read() if table else _asked(texts, source)
+    asked = table.read() if table else _read_texts(texts, source)
     answers = model.encode_all(asked) if vectors else model.predict_all(asked, truncate=truncate)
     if output is not None and output.suffix == ".npy":
         _save(answers, output)
@@ -85,11 +86,11 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         print_json({"run": str(run), "answers": [_as_json(answer) for answer in answers]})
         return
     if table and output and is_table(output):
-        cut = table.write(answers, output, _told)
+        cut = table.write(answers, output, _format)
     else:
         cut = _print(answers, output, as_it_is=texts is not None and len(texts) == 1)
     if cut:
-        print_text(f"{cut:,} tokens did not fit and were not read", to=sys.stderr)
+        print_text(f"{cut:,} tokens did not fit and were truncated", to=sys.stderr)
 
 
 def _has_rows(
@@ -118,7 +119,7 @@ def _print(answers: "Iterator[Prediction]", output: Path | None, *, as_it_is: bo
     with output.open("x", encoding="utf-8") if output else nullcontext(sys.stdout) as stream:
         for answer in answers:
             cut += answer.truncated
-            _write(_told(answer), stream, as_it_is=as_it_is)
+            _write(_format(answer), stream, as_it_is=as_it_is)
     return cut
 
 
@@ -136,7 +137,7 @@ def _save(answers: "Iterator[Prediction]", output: Path) -> None:
         np.save(file, np.stack(rows), allow_pickle=False)
 
 
-def _told(answer: "Prediction") -> str:
+def _format(answer: "Prediction") -> str:
     """Return the answer; a label with its probability; a vector as JSON has it."""
     if answer.vector:
         return json.dumps([round(number, 6) for number in answer.vector])
@@ -165,7 +166,7 @@ def _write(text: str, stream: Any, *, as_it_is: bool) -> None:  # noqa: ANN401
         stream.write(shown + "\n")
 
 
-def _asked(texts: list[str] | None, source: Path | None) -> Iterator[str]:
+def _read_texts(texts: list[str] | None, source: Path | None) -> Iterator[str]:
     if texts and source:
         raise UsageError(
             "texts come from the call or from --input, not both.", "Leave one of them out."
@@ -174,7 +175,7 @@ def _asked(texts: list[str] | None, source: Path | None) -> Iterator[str]:
         return iter(texts)
     if source is None and sys.stdin.isatty():
         raise UsageError(
-            "there is nothing to answer.", "Give a text, or --input FILE, or pipe lines in."
+            "there is no text to answer.", "Give a text or --input FILE, or pipe lines to stdin."
         )
     return _lines(source)
 

@@ -37,7 +37,7 @@ class TrainingScreen:
         self.live = self.console.is_terminal and not quiet
         self._bar: Bar | None = None
         self._task: TaskID | None = None
-        self._told = 0.0
+        self._printed = 0.0
         self._best: float | None = None
         self._headed = False
         self._began = time.monotonic()
@@ -63,8 +63,8 @@ class TrainingScreen:
             return
         if self.live:
             self._show(progress)
-        elif time.monotonic() - self._told > PLAIN_EVERY:
-            self._told = time.monotonic()
+        elif time.monotonic() - self._printed > PLAIN_EVERY:
+            self._printed = time.monotonic()
             self.console.print(line(progress))
 
     def receive_evaluation(self, progress: Progress, measured: Evaluation) -> None:
@@ -140,8 +140,8 @@ class TrainingScreen:
             self._task = self._bar.add_task("", total=progress.steps, text="")
         assert self._task is not None
         self._bar.update(self._task, completed=progress.step, text=line(progress))
-        if time.monotonic() - self._told > 0.2:
-            self._told = time.monotonic()
+        if time.monotonic() - self._printed > 0.2:
+            self._printed = time.monotonic()
             self._bar.refresh()
 
 

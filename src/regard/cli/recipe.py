@@ -1,4 +1,4 @@
-"""``regard recipe``: what can be written in a recipe, and what stands in one."""
+"""``regard recipe``: list, show and document recipes and their settings."""
 
 from pathlib import Path
 from typing import Annotated
@@ -55,7 +55,7 @@ def show(
 
 
 def explain(
-    path: Annotated[str, typer.Argument(help="A setting or a table; nothing for all.")] = "",
+    path: Annotated[str, typer.Argument(help="A setting or a table; by default all.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Say what a setting means and what it may be.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def search(
     index: Annotated[Path, typer.Argument(help="An index folder.")],
-    query: Annotated[str, typer.Argument(help="What is looked for.")],
+    query: Annotated[str, typer.Argument(help="The query.")],
     k: Annotated[int, typer.Option("--k", min=1, help="How many documents.")] = 10,
     by: Annotated[
         str, typer.Option(help="dense (vectors), bm25 (words) or hybrid (both, the default).")
@@ -24,7 +24,7 @@ def search(
         float | None, typer.Option(help="hybrid: the vectors' share, from 0 to 1.")
     ] = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Compare every document, though there is a graph.")
+        bool, typer.Option("--exact", help="Compare every document, even if there is a graph.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

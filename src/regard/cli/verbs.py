@@ -16,25 +16,25 @@ import typer
 Verb = Callable[..., Any]
 
 VERBS = {
-    "init": "Look at your data and write a complete recipe for it.",
+    "init": "Inspect your data and write a complete recipe for it.",
     "check": "Check a recipe and its data before any compute.",
     "train": "Train the model a recipe describes.",
     "tune": "Search for better settings of a recipe within a duration.",
     "evaluate": "Measure a trained model.",
-    "compare": "Compare runs: seeds grouped; can the difference be chance?",
+    "compare": "Compare runs, seeds grouped, with significance tests.",
     "predict": "Answer texts: translate, label, summarize, continue.",
     "serve": "Serve runs and indexes over HTTP.",
     "studio": "Show runs in a browser: curves, answers, explanations.",
-    "index": "Make a corpus ready to be searched.",
+    "index": "Index a corpus for search.",
     "search": "Find the documents that answer a query.",
-    "export": "Write a run in another library's format, verified with that library.",
-    "import": "Make a run of a BERT that Hugging Face transformers saved.",
+    "export": "Write a run in another library's format and verify it.",
+    "import": "Import a BERT saved by Hugging Face transformers.",
     "explain": "Attribute an answer to words; show every attention head.",
     "heads": "Analyse attention heads: roles, importance, pruning.",
-    "account": "Say what a recipe or a run costs, before it is spent.",
-    "claims": "Measure what the papers say, statement by statement.",
+    "account": "Estimate what a recipe or a run costs.",
+    "claims": "Test the papers' statements by measurement.",
     "recipe": "List, show and explain recipes; print their JSON schema.",
-    "doctor": "Say what this machine offers, and what would make it faster.",
+    "doctor": "Show what this machine offers and how to speed it up.",
 }
 
 
@@ -59,7 +59,7 @@ def help_of(verb: Verb) -> str:
 def add(app: typer.Typer, verb: str, *, called: bool) -> None:
     """Give the app a verb: the real one when it is called, otherwise its line in the help."""
     if not called:
-        app.command(verb, help=VERBS[verb])(_unopened)
+        app.command(verb, help=VERBS[verb])(_stand_in)
         return
     found = home(verb)
     if isinstance(found, typer.Typer):
@@ -73,5 +73,5 @@ def put(app: typer.Typer, name: str, verb: Verb, *, needy: bool = False) -> None
     app.command(name, help=help_of(verb), no_args_is_help=needy)(verb)
 
 
-def _unopened() -> None:
+def _stand_in() -> None:
     """Stand in for a verb that is listed, not called."""

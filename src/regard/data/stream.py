@@ -29,7 +29,7 @@ class StepPosition(NamedTuple):
 
 @runtime_checkable
 class AnyStream(Protocol):
-    """The numbers of each step; the task decides what a number stands for."""
+    """The numbers of each step; the task decides what a number means."""
 
     steps_per_epoch: int
 

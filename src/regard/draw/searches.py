@@ -1,6 +1,6 @@
 """Example searches: the first results of vectors, BM25 and both, and a chart of their ranks.
 
-In the chart each point is a question: across stands BM25's rank of the first relevant document,
+In the chart each point is a question: its x is BM25's rank of the first relevant document,
 upwards that of the vectors, both on a logarithmic scale with 1 at the best corner. Above the
 diagonal the vectors are ahead.
 """

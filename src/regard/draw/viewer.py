@@ -50,7 +50,7 @@ kbd{font:.8rem var(--mono);border:1px solid var(--line);border-radius:4px;paddin
 """
 _SCRIPT = Path(__file__).with_name("viewer.js")
 _COLOUR = "Colour grows with the root of the weight, so that low weights show."
-_POSITIVE = "Only words that speak for an answer are drawn; the others have negative scores."
+_POSITIVE = "Only words that support an answer are drawn; the others have negative scores."
 TESTED = (
     "output",
     "attributed to",

@@ -21,7 +21,7 @@ class DocumentAttention(NamedTuple):
     spans: tuple[slice, ...]
     """Tokens of each word, in the row."""
     sentence: tuple[int, ...]
-    """Which sentence each word stands in; 0 where the text is not read by sentences."""
+    """The sentence of each word; 0 where the text is not read by sentences."""
     word_weights: NDArray[np.float64]
     """Axes: hop, word. Of HAN there is one hop, and each sentence sums to one."""
     sentence_weights: NDArray[np.float64] | None

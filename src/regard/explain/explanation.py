@@ -123,7 +123,7 @@ class Explanation:
         return Picture(rows, columns, self.shown.select(trace), title)
 
     def svg(self) -> str:
-        """Draw the map shown large as a picture that stands alone."""
+        """Draw the map shown large as a self-contained picture."""
         return svg_map(self.picture())
 
     def html(self) -> str:
@@ -159,10 +159,10 @@ class Explanation:
             self.attribution.scores,
             self.attribution.description,
             self.sentence,
-            self._tested(),
+            self._format_tests(),
         )
 
-    def _tested(self) -> list[list[str]]:
+    def _format_tests(self) -> list[list[str]]:
         """Return the test of each output as the lines of a table."""
         if not isinstance(self.faithfulness, OutputFaithfulness):
             return []

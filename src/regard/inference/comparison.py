@@ -14,7 +14,7 @@ from regard.errors import UsageError
 from regard.inference.grouping import Group, group_runs
 from regard.run import Run
 from regard.tasks.scores import format_interval, format_score, is_better, tabulate_scores
-from regard.tasks.significance import Chance, Interval, paired, paired_corpus, seeds_differ
+from regard.tasks.significance import Chance, Interval, compare_paired, paired_corpus, seeds_differ
 
 MOST_PAIRED = 4  # groups of which every two are compared; of more, each with the first
 UNLIKELY = 0.05
@@ -61,9 +61,9 @@ class Pair(NamedTuple):
             return "Whether that is chance is unknown: train more seeds."
         doubted = [f"{what} (p = {p:.2g})" for what, p in chances.items() if p >= UNLIKELY]
         if doubted:
-            return f"It may be chance: {' or '.join(doubted)} could turn it round."
+            return f"It may be chance: {' or '.join(doubted)} could reverse the order."
         sure = " and ".join(f"{what} (p = {p:.2g})" for what, p in chances.items())
-        return f"It can hardly be chance: {sure} would seldom turn it round."
+        return f"It is unlikely to be chance: {sure} would seldom reverse the order."
 
     def _chances(self) -> dict[str, float]:
         """Return p by what else could turn the difference round."""
@@ -187,7 +187,7 @@ def _pairs(one: Group, other: Group) -> list[Pair]:
 def _by_example(one: Group, other: Group) -> dict[str, Chance]:
     """Compare answers one by one; a group's score of an example is the mean over its seeds."""
     if one.runs[0].task.corpus_metric:
-        # A corpus score is no mean over examples, so one seed of each must speak for its group.
+        # A corpus score is no mean over examples, so one seed represents each group.
         first, second = (group.runs[0].answers for group in (one, other))
         if not first or len(first) != len(second):
             return {}
@@ -195,7 +195,7 @@ def _by_example(one: Group, other: Group) -> dict[str, Chance]:
         return paired_corpus(texts[0], texts[1], [each["expected"] for each in first])
     found = [_example_scores(group) for group in (one, other)]
     return {
-        metric: paired(found[0][metric], found[1][metric])
+        metric: compare_paired(found[0][metric], found[1][metric])
         for metric in found[0]
         if metric in found[1]
     }

@@ -47,8 +47,8 @@ def check_folder(folder: Path) -> None:
         if (folder / name).is_file():
             raise DataError(
                 f"{folder / name} is a pickle, which can run code when it is loaded.",
-                f"Get the model as {WEIGHTS}, or save it again with transformers on a machine that "
-                "may be harmed: save_pretrained(DIR, safe_serialization=True).",
+                f"Get the model as {WEIGHTS}, or save it again with transformers in a "
+                "sandbox: save_pretrained(DIR, safe_serialization=True).",
             )
     raise make_missing(folder, WEIGHTS)
 

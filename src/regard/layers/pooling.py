@@ -17,7 +17,6 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from regard.layers.attention import AttentionOutput, attend, dot, softmax
-from regard.layers.diversity import frobenius
 from regard.layers.tap import Tap
 
 States = Float[Tensor, "batch position width"]
@@ -116,9 +115,3 @@ class AttentionPool(nn.Module):
         attended = attend(query, key, value, score=dot, select=softmax, visible=visible)
         self.weights(attended.weights)
         return attended
-
-    def diversity_penalty(
-        self, weights: Float[Tensor, "batch 1 hop position"]
-    ) -> Float[Tensor, " batch"]:
-        """Return the penalty for hops that attend to the same words (Lin et al. 2017, eq. 8)."""
-        return frobenius(weights[:, 0])

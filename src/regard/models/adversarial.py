@@ -29,7 +29,7 @@ def record_embeddings(model: nn.Module) -> Iterator[list[States]]:
         entered.append(states)
         return states
 
-    with _hooked(model, record):
+    with _hook_layers(model, record):
         yield entered
 
 
@@ -41,7 +41,7 @@ def perturb_embeddings(model: nn.Module, perturbations: Sequence[States]) -> Ite
     def perturb(_part: nn.Module, _given: object, states: Tensor) -> Tensor:
         return states + next(left)
 
-    with _hooked(model, perturb):
+    with _hook_layers(model, perturb):
         yield
 
 
@@ -61,7 +61,7 @@ def _scale(gradient: States, states: States, share: float) -> States:
 
 
 @contextmanager
-def _hooked(model: nn.Module, hook: object) -> Iterator[None]:
+def _hook_layers(model: nn.Module, hook: object) -> Iterator[None]:
     layers = [part for part in model.modules() if isinstance(part, Embedding)]
     handles = [part.register_forward_hook(hook) for part in layers]  # type: ignore[arg-type]
     try:

@@ -115,7 +115,7 @@ class Han(nn.Module):
         """Return the logits of all labels; for a document without words, the biases."""
         unfolded = unfold(ids, lengths, separators=self.separators)
         vectors = self.vectors(unfolded)
-        documents = _folded(vectors, unfolded)
+        documents = _fold(vectors, unfolded)
         visible = padding(unfolded.counts, documents.shape[1])
         if self.place is not None:
             documents = self.place(documents, start=0, at=None)
@@ -203,7 +203,7 @@ def unfold(
     return Unfolded(table, at, counts, document, place, many)
 
 
-def _folded(
+def _fold(
     vectors: Float[Tensor, "sentence width"], unfolded: Unfolded
 ) -> Float[Tensor, "document place width"]:
     most = max(1, int(unfolded.counts.max()))

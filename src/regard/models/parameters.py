@@ -37,7 +37,7 @@ def initialise_parameters(model: nn.Module, *, width: int, zero_init: bool) -> N
 def collect_parameters(model: nn.Module) -> dict[str, Tensor]:
     """Return every parameter by name; one that is used twice is stored under its first name."""
     parameters = {name: parameter.detach() for name, parameter in model.named_parameters()}
-    for name, head in _limited(model):
+    for name, head in _limited_heads(model):
         assert head.written is not None
         parameters[f"{name}.written"] = head.written
     return {**parameters, **collect_known_ngrams(model)}
@@ -87,7 +87,7 @@ def load_parameters(model: nn.Module, parameters: Mapping[str, Tensor]) -> None:
             parameter.copy_(parameters[name])
 
 
-def _limited(model: nn.Module) -> Iterator[tuple[str, TokenHead]]:
+def _limited_heads(model: nn.Module) -> Iterator[tuple[str, TokenHead]]:
     for name, part in model.named_modules():
         if isinstance(part, TokenHead) and part.written is not None:
             yield name, part

@@ -31,14 +31,14 @@ class SelfAttentive(nn.Module):
     """M = A·H, mapped to one vector.
 
     Args:
-        looks: The attention pooling.
+        attention: The pooling; saved parameters call it ``looks``.
         narrow: Maps M to one vector.
 
     """
 
-    def __init__(self, looks: AttentionPool, narrow: nn.Module) -> None:
+    def __init__(self, attention: AttentionPool, narrow: nn.Module) -> None:
         super().__init__()
-        self.looks, self.narrow = looks, narrow
+        self.looks, self.narrow = attention, narrow
 
     def forward(
         self,

@@ -144,11 +144,11 @@ class TransformerSteps:
             context_visible=self.context_visible,
             memory=self.memory,
         )
-        logits = self._mixed(states)[:, 0]
+        logits = self._mix(states)[:, 0]
         self.context = None  # its keys and values are cached now
         return logits
 
-    def _mixed(self, states: Tensor) -> Float[Tensor, "row 1 token"]:
+    def _mix(self, states: Tensor) -> Float[Tensor, "row 1 token"]:
         """Return logits, or log p of the mixture in a copy model."""
         logits = self.model.head(states)
         if self.model.copying is None:

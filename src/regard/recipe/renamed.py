@@ -34,7 +34,7 @@ VALUES = {"training.softmax": {"all": "full", "step": "sampled"}}
 
 def translate_names(tables: Tables) -> Tables:
     """Translate the tables of an older recipe to today's names."""
-    found = _copied(tables)
+    found = _copy(tables)
     for old, new in RENAMED.items():
         table, name = _table_of(found, old)
         if name in table:
@@ -49,8 +49,8 @@ def translate_names(tables: Tables) -> Tables:
     return found
 
 
-def _copied(tables: Tables) -> Tables:
-    return {n: _copied(part) if isinstance(part, dict) else part for n, part in tables.items()}
+def _copy(tables: Tables) -> Tables:
+    return {n: _copy(part) if isinstance(part, dict) else part for n, part in tables.items()}
 
 
 def _table_of(tables: Tables, path: str) -> tuple[Tables, str]:

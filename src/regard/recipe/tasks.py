@@ -174,7 +174,7 @@ def find_idle(recipe: "Recipe") -> Iterator[Idle]:
     for effect in EFFECTS:
         wrong = _reason(recipe, effect)
         for path in effect.settings if wrong else ():
-            for name, value in _stated(recipe, path):
+            for name, value in _stated_settings(recipe, path):
                 # The setting that switches a table on is in that table itself.
                 if name != effect.given:
                     yield Idle(name, value, *wrong)
@@ -192,18 +192,18 @@ def is_idle(recipe: "Recipe", path: str) -> bool:
 def _reason(recipe: "Recipe", effect: Effect) -> tuple[str, ...]:
     """Return why settings have no effect, and the remedy; nothing if they have one."""
     if effect.tasks and recipe.task not in effect.tasks:
-        return f'on task "{recipe.task}", only on {_listed(effect.tasks)}', ""
+        return f'on task "{recipe.task}", only on {_join_words(effect.tasks)}', ""
     if not effect.given:
         return ()
     value = _value(recipe, effect.given)
     if value in effect.values if effect.values else value:
         return ()
-    needed = _listed(effect.values, " or ") if effect.values else "something"
+    needed = _join_words(effect.values, " or ") if effect.values else "something"
     needed = "true" if isinstance(value, bool) else needed
     return f"while {effect.given} is {shown(value)}", f"Set {effect.given} to {needed}"
 
 
-def _listed(names: tuple[Any, ...], word: str = " and ") -> str:
+def _join_words(names: tuple[Any, ...], word: str = " and ") -> str:
     *most, last = [f'"{name}"' for name in names]
     return f"{', '.join(most)}{word}{last}" if most else last
 
@@ -215,13 +215,13 @@ def _value(recipe: "Recipe", path: str) -> Any:  # noqa: ANN401 - a setting can 
     return found
 
 
-def _stated(recipe: "Recipe", path: str) -> Iterator[tuple[str, Any]]:
+def _stated_settings(recipe: "Recipe", path: str) -> Iterator[tuple[str, Any]]:
     """Yield the settings at a path that are neither their default nor off."""
     parent, _, name = path.rpartition(".")
     table = _value(recipe, parent) if parent else recipe
     value, field = getattr(table, name), type(table).model_fields[name]
     if isinstance(value, Settings):
         for inner in type(value).model_fields:
-            yield from _stated(recipe, f"{path}.{inner}")
+            yield from _stated_settings(recipe, f"{path}.{inner}")
     elif value and value != field.get_default():
         yield path, value

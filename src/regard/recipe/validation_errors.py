@@ -104,7 +104,7 @@ def _mistake(problem: ErrorDetails, known: list[Line]) -> Mistake:
         case "union_tag_invalid" | "literal_error":
             return Mistake(path, *_no_such_choice(path, problem, known))
         case "value_error":
-            return Mistake(path, *_refused(path, problem["ctx"]["error"]))
+            return Mistake(path, *_describe_refusal(path, problem["ctx"]["error"]))
         case "model_type" | "model_attributes_type" | "dict_type":
             got = _format(problem["input"])
             return Mistake(
@@ -175,7 +175,7 @@ def _no_such_choice(path: str, problem: ErrorDetails, known: list[Line]) -> tupl
     return f"{path} must be one of {listed}; got {_format(got)}", offer
 
 
-def _refused(path: str, error: Exception) -> tuple[str, str]:
+def _describe_refusal(path: str, error: Exception) -> tuple[str, str]:
     """Name the setting, unless the validator has named it already."""
     problem = error.problem if isinstance(error, Refused) else str(error)
     remedy = error.remedy if isinstance(error, Refused) else "Change one of them"

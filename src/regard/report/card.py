@@ -29,7 +29,7 @@ def model_card(recipe: Recipe, metrics: dict[str, Any], *, baseline: str) -> str
 # A {recipe.task} model
 
 {training["parameters"]:,} parameters, trained by regard on {training["examples"]:,} examples
-({training["overlong"]:,} left out as too long{_skipped(training)}) in {training["steps"]:,} steps
+({training["overlong"]:,} left out as too long{_say_skips(training)}) in {training["steps"]:,} steps
 and {format_duration(training["seconds"])} on {_device(training)}.
 {describe_start(training["began"]) if "began" in training else ""}
 
@@ -58,7 +58,7 @@ model.predict("{kind.example}")
 
 - data fingerprint `{training["data"]}`, seed {recipe.seed}
 - the whole recipe, every default written out: `recipe.toml`
-- what happened step by step: `journal.jsonl`; the same to look at: `report.html`
+- what happened step by step: `journal.jsonl`; as charts: `report.html`
 
 A model this small knows only the kind of text it was trained on; try it on yours before you rely
 on it.
@@ -66,7 +66,7 @@ on it.
     return "\n".join(front) + "\n" + body
 
 
-def _skipped(training: Mapping[str, Any]) -> str:
+def _say_skips(training: Mapping[str, Any]) -> str:
     """Say how many bad lines were skipped, if any."""
     count = count_skipped(training)
     return f", {count:,} bad lines skipped" if count else ""

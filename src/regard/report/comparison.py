@@ -146,8 +146,8 @@ def _curves(groups: Sequence[Group]) -> str:
         views += [(f"against {axis}", tag("div", *charts, class_="charts"))] if charts else []
     hint = tag(
         "p",
-        "Measured on valid while training, the quick way. A line is the mean over seeds; its band "
-        "reaches from the least seed to the greatest.",
+        "Measured on valid during training, by the fast evaluation. A line is the mean over "
+        "seeds; its band spans their minimum and maximum.",
         class_="hint",
     )
     return hint + tabs("axis", views) if views else ""

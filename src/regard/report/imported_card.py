@@ -19,7 +19,7 @@ tags:
 
 # An imported {recipe.task} model
 
-{told_origin(facts)}
+{describe_origin(facts)}
 It was not trained here and nothing was measured: `regard evaluate RUN --data FILE` does that.
 
 {facts["parameters"]:,} parameters; texts of up to {recipe.text.max_length} tokens. Its licence
@@ -51,7 +51,7 @@ run = "RUN"
 """
 
 
-def told_origin(facts: Mapping[str, Any]) -> str:
+def describe_origin(facts: Mapping[str, Any]) -> str:
     """Say in a sentence where an imported run comes from."""
     return (
         f"Imported from the folder {facts['from']} ({facts['architecture']}), weights "

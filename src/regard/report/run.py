@@ -1,4 +1,4 @@
-"""The report: a finished run as one page that a person can look at, file and all."""
+"""The report: a finished run as one self-contained HTML page."""
 
 import platform
 import re
@@ -123,7 +123,7 @@ def made_with(run: Run) -> list[tuple[str, str]]:
 
 
 def _summary(run: Run) -> str:
-    """Say what was trained and how well it does; a score never stands alone."""
+    """Say what was trained and how well it does; a score always has its baseline."""
     training = run.metrics["training"]
     rows = {row.metric: row for row in tabulate_scores(run.evaluation)}
     row = rows.get(run.task.metric) or next(iter(rows.values()))
@@ -154,7 +154,7 @@ def _recipe(run: Run) -> list[tuple[str, str]]:
         ("task", run.recipe.task),
         ("tokenizer", f"{run.recipe.text.tokenizer}, {run.tokenizer.size:,} tokens"),
         ("width", str(model.width)),
-        ("blocks", f"{model.depth} read, {model.decoder_depth} write")
+        ("blocks", f"{model.depth} encoder, {model.decoder_depth} decoder")
         if run.task.writes_target
         else ("blocks", str(model.depth)),
         ("mixer", f"{model.mixer.kind}"),

@@ -67,9 +67,9 @@ def require_files(recipe: Recipe) -> None:
     sets += ["--set 'data.fields=[]'"] if recipe.data.fields else []
     raise UsageError(
         f"There is no such file, and the recipe needs it: {named}.",
-        f"Put the files there, or name your own: {' '.join(sets)}. What the recipe reads stands at "
-        "the top of it; paths are relative to the recipe's own folder, for a shipped recipe to "
-        "the current one.",
+        f"Put the files there, or name your own: {' '.join(sets)}. The comments at the top "
+        "of the recipe name its files; paths are relative to the recipe's own folder, for a "
+        "shipped recipe to the current one.",
     )
 
 

@@ -1,7 +1,7 @@
 """The tasks, one row each: a new task is a folder in this room and a row in this table.
 
-Which settings of a recipe apply to a task stands in :mod:`regard.recipe.tasks`, where torch is not
-needed to read it.
+Which settings of a recipe apply to a task is declared in :mod:`regard.recipe.tasks`, which does not
+need torch.
 """
 
 from itertools import chain

@@ -38,7 +38,7 @@ def cross_entropy(
     *,
     smoothing: float = 0.0,
 ) -> Loss:
-    """Sum -target·log p over all tokens: the equation, as it stands above."""
+    """Sum -target·log p over all tokens: the equation above."""
     log_p = logits.log_softmax(dim=-1)
     plain = -log_p.gather(-1, targets[:, None]).sum()
     smoothed = (1 - smoothing) * plain - smoothing * log_p.mean(dim=-1).sum()

@@ -90,7 +90,7 @@ def t_quantile(confidence: float, freedom: int) -> float:
     return high
 
 
-def paired(first: Sequence[float], second: Sequence[float]) -> Chance:
+def compare_paired(first: Sequence[float], second: Sequence[float]) -> Chance:
     """Compare two systems by their scores on the same examples, one by one."""
     apart = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
     mean = float(apart.mean())

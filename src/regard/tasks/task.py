@@ -324,7 +324,7 @@ class Task(Cost, ABC, Generic[ModelT]):
         model generate.
         """
         inquiry = Inquiry(text, target, continue_text=continue_text)
-        return self._answer_batch(model, self._checked(inquiry))
+        return self._answer_batch(model, self._check(inquiry))
 
     def question(
         self,
@@ -343,7 +343,7 @@ class Task(Cost, ABC, Generic[ModelT]):
         the last word given; ``pieces`` scores tokens instead of words.
         """
         inquiry = Inquiry(text, target, label=label, continue_text=continue_text, pieces=pieces)
-        return self._question(model, self._checked(inquiry))
+        return self._question(model, self._check(inquiry))
 
     def cancelled_rows(self, places: Sequence[int]) -> Callable[[], list[int]] | None:
         """Say which rows of a search over the texts at these places are cancelled."""
@@ -357,7 +357,7 @@ class Task(Cost, ABC, Generic[ModelT]):
 
         return rows
 
-    def _checked(self, inquiry: Inquiry) -> Inquiry:
+    def _check(self, inquiry: Inquiry) -> Inquiry:
         """Refuse an empty text and options that do not apply to the task."""
         task = self.recipe.task
         if not inquiry.text.strip():

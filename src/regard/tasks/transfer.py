@@ -66,7 +66,7 @@ def complete_from(recipe: Recipe, origin: Origin) -> Recipe:
     shape = shape_from(origin, task=recipe.task, carry=recipe.model.start.carry)
     for table, names in (("text", {n: n for n in TEXT}), ("model", shape)):
         own, theirs = getattr(recipe, table), getattr(origin.recipe, table)
-        tables[table] |= _taken(own, theirs, names, (table, table), origin)
+        tables[table] |= _take(own, theirs, names, (table, table), origin)
     answers_once = recipe.task in ("classification", "sentence-pair", "retrieval")
     if answers_once and recipe.model.causal is None and is_causal(origin.recipe):
         tables["model"]["causal"] = True
@@ -103,7 +103,7 @@ def shape_from(origin: Origin, *, task: str, carry: str) -> dict[str, str]:
     return same
 
 
-def _taken(
+def _take(
     own: Settings,
     theirs: Settings,
     names: Mapping[str, str],
@@ -122,7 +122,7 @@ def _taken(
         elif not stated and where not in OWN:
             taken[name] = there
         elif stated and here != there and where not in MAY_DIFFER and not origin.same:
-            raise _refused((where, f"{paths[1]}.{other}"), here, there, origin)
+            raise _make_refusal((where, f"{paths[1]}.{other}"), here, there, origin)
         else:
             taken[name] = here
     return taken
@@ -136,14 +136,14 @@ def _taken_table(
         own = {name for name in fields if f"{paths[0]}.{name}" in OWN}
         return {**theirs.model_dump(mode="json"), **{name: fields[name].default for name in own}}
     if type(stated) is type(theirs):
-        return _taken(stated, theirs, {name: name for name in fields}, paths, origin)
+        return _take(stated, theirs, {name: name for name in fields}, paths, origin)
     if origin.same:
         return stated.model_dump(mode="json")
     kinds = tuple(f"{path}.kind" for path in paths)
-    raise _refused((kinds[0], kinds[1]), stated.kind, theirs.kind, origin)  # type: ignore[attr-defined]
+    raise _make_refusal((kinds[0], kinds[1]), stated.kind, theirs.kind, origin)  # type: ignore[attr-defined]
 
 
-def _refused(paths: tuple[str, str], here: object, there: object, origin: Origin) -> RunError:
+def _make_refusal(paths: tuple[str, str], here: object, there: object, origin: Origin) -> RunError:
     words = paths[0].startswith("text.")
     rule = (
         "a tokenizer must be the one the body was trained with"

@@ -9,7 +9,7 @@ only after the new one has verified.
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,6 @@ from regard.files import hash_file, sync, write_tensors
 
 FORMAT = 1
 MANIFEST = "manifest.json"
-Tensors = Mapping[str, Tensor]
 
 
 class Checkpoint(NamedTuple):

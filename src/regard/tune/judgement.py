@@ -17,7 +17,7 @@ from regard.recipe.recipe import Recipe
 from regard.run import Run
 from regard.tasks.examples import examples, first
 from regard.tasks.scores import format_score
-from regard.tasks.significance import Chance, paired, paired_corpus
+from regard.tasks.significance import Chance, compare_paired, paired_corpus
 from regard.tasks.task import Texts
 from regard.training.preparation import MAX_TEST
 
@@ -50,7 +50,7 @@ class Verdict(NamedTuple):
             return self.pair.words
         sign = 1 if self.pair.difference >= 0 else -1
         low, high = sorted(sign * end for end in chance.interval)
-        ends = f"{_signed(metric, low)} to {_signed(metric, high)}"
+        ends = f"{_format_signed(metric, low)} to {_format_signed(metric, high)}"
         return f"{self.pair.words} The 95% interval of the difference is {ends}."
 
     def as_json(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def judge(first: tuple[str, Run], second: tuple[str, Run], halves: Halves) -> Ve
     scores = [_example_scores(run, halves) for run in (mine, theirs)]
     chance: Chance | None
     if scores[0] and scores[1]:
-        chance = paired(scores[0], scores[1])
+        chance = compare_paired(scores[0], scores[1])
     elif mine.task.corpus_metric:
         chance = _compare_corpora(mine, theirs, halves).get(metric)
     else:
@@ -160,7 +160,7 @@ def _compare_blocks(mine: Run, theirs: Run, halves: Halves) -> Chance | None:
         ]
         for run in (mine, theirs)
     ]
-    return paired(scores[0], scores[1])
+    return compare_paired(scores[0], scores[1])
 
 
 def _cut_blocks(judged: Sequence[Texts]) -> list[list[Texts]]:
@@ -168,6 +168,6 @@ def _cut_blocks(judged: Sequence[Texts]) -> list[list[Texts]]:
     return [list(judged[begin:end]) for begin, end in pairwise(cuts)]
 
 
-def _signed(metric: str, value: float) -> str:
+def _format_signed(metric: str, value: float) -> str:
     written = format_score(metric, abs(value))
     return f"{'-' if value < 0 else '+'}{written}"

@@ -24,8 +24,8 @@ def marked(sentences):
 
 
 def test_the_same_sentences_come_on_every_machine():
-    told = "\n".join(f"{one.text}{one.spans}" for one in draw_names("train", count=100))
-    assert sha256(told.encode()).hexdigest() == FIRST_HUNDRED
+    result = "\n".join(f"{one.text}{one.spans}" for one in draw_names("train", count=100))
+    assert sha256(result.encode()).hexdigest() == FIRST_HUNDRED
 
 
 def test_the_splits_have_the_promised_sizes_and_no_sentence_twice():

@@ -378,7 +378,7 @@ STRUCTURES = [
 @pytest.mark.parametrize(
     ("sentence", "german", "english"), STRUCTURES, ids=[german for _, german, _ in STRUCTURES]
 )
-def test_a_structure_reads_as_a_speaker_would_say_it(sentence, german, english):
+def test_a_structure_reads_as_a_native_speaker_would_say_it(sentence, german, english):
     scene = to_scene(sentence)
     assert (scene.source, scene.target) == (german, english)
 

@@ -130,19 +130,21 @@ WRITERS = ("translation", "denoising")
 def test_a_run_is_analysed_from_its_own_split(explained, kind):
     run = explained(kind)
     found = analyse(run, split="valid")
-    told = found.as_json()
-    assert len(told["heads"]) == len(list_heads(run.model))
-    assert told["pruning"]["pruned"][0] == 0 and told["pruning"]["pruned"][-1] == len(told["heads"])
-    scores = told["pruning"]["least_important_first"]
-    assert scores[0] == told["pruning"]["random_order"][0] and scores[-1] == pytest.approx(
-        told["pruning"]["random_order"][-1]
+    result = found.as_json()
+    assert len(result["heads"]) == len(list_heads(run.model))
+    assert result["pruning"]["pruned"][0] == 0 and result["pruning"]["pruned"][-1] == len(
+        result["heads"]
     )
-    stacks = {head["stack"] for head in told["heads"]}
+    scores = result["pruning"]["least_important_first"]
+    assert scores[0] == result["pruning"]["random_order"][0] and scores[-1] == pytest.approx(
+        result["pruning"]["random_order"][-1]
+    )
+    stacks = {head["stack"] for head in result["heads"]}
     assert stacks == ({"cross", "encoder", "decoder"} if kind in WRITERS else {"self"})
     if kind == "translation":
-        cross = next(head for head in told["heads"] if head["stack"] == "cross")
+        cross = next(head for head in result["heads"] if head["stack"] == "cross")
         assert "alignment" in cross["shares"]
-    assert len(found.lines()) == 2 + len(told["heads"]) + len(scores)
+    assert len(found.lines()) == 2 + len(result["heads"]) + len(scores)
 
 
 def test_a_denoiser_is_analysed_on_documents_with_gaps(explained):

@@ -1,4 +1,4 @@
-"""The ensemble: shares of networks and bag, what it learns, and what older runs kept beside it."""
+"""The ensemble: shares of networks and baseline, its fit, and what older runs stored with it."""
 
 import numpy as np
 import pytest

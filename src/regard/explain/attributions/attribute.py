@@ -98,11 +98,11 @@ def measure_outputs(
     """
     tokenizer = question.tokenizer
     marks = tokenizer.tokens(takewhile(tokenizer.is_special, count()))
-    spoken = [n for n, name in enumerate(question.answers) if name not in marks]
+    predicted = [n for n, name in enumerate(question.answers) if name not in marks]
     outputs = erase_for_each(
-        lambda kept: _evaluate(question, kept, question.score, progress)[:, spoken],
-        attribution.scores[spoken][:, list(question.erasable)],
-        [question.answers[n] for n in spoken],
+        lambda kept: _evaluate(question, kept, question.score, progress)[:, predicted],
+        attribution.scores[predicted][:, list(question.erasable)],
+        [question.answers[n] for n in predicted],
         _name_erasable(question),
         generator=np.random.default_rng(SEED),
     )

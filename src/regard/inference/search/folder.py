@@ -107,7 +107,7 @@ def seal(folder: Path, facts: dict[str, Any]) -> None:
     write_seal(folder / MANIFEST, {"format": FORMAT, "regard": __version__, **facts}, names)
 
 
-def opened(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest, and see that every file is the one it names."""
     if not (folder / MANIFEST).is_file():
         raise UsageError(f"{folder} is no index.", "Name a folder that `regard index` wrote.")

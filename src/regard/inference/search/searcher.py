@@ -40,7 +40,7 @@ class Searcher:
 
     def __init__(self, index: Path) -> None:
         self.folder = index
-        self.facts: dict[str, Any] = folder.opened(index)
+        self.facts: dict[str, Any] = folder.read_manifest(index)
 
     @property
     def usual(self) -> str:
@@ -105,7 +105,7 @@ class Searcher:
 
     def _check(self, query: str, by: str, share: float | None) -> None:
         if not query.strip():
-            raise UsageError("a query must say something. Got a blank one.", "Write some words.")
+            raise UsageError("a query must not be blank.", "Write some words.")
         if by not in WAYS:
             raise UsageError(
                 f"documents are found by dense, bm25 or hybrid. Got {by!r}.", "Name one of them."

@@ -91,7 +91,7 @@ def _norm(settings: ModelSettings) -> nn.Module:
 
 def embedding(settings: ModelSettings, tokens: int) -> Embedding:
     """Build the embedding layer."""
-    place, narrower = _joined(settings)
+    place, narrower = _join_positions(settings)
     width, chosen = settings.width - narrower, settings.embedding
     ngrams = None
     if chosen.ngrams > 1:
@@ -124,7 +124,7 @@ def added_positions(settings: ModelSettings) -> Added:
     return Added(Sinusoidal(settings.width))
 
 
-def _joined(settings: ModelSettings) -> tuple[Added | Concatenated | None, int]:
+def _join_positions(settings: ModelSettings) -> tuple[Added | Concatenated | None, int]:
     """Return the position encoding on the states, and the number of features that it takes."""
     position, width = settings.position, settings.width
     if not isinstance(position, SinusoidalSettings | LearnedSettings):

@@ -78,9 +78,9 @@ def pooling(settings: ModelSettings) -> tuple[nn.Module, int]:
 def hops(settings: ModelSettings) -> tuple[SelfAttentive, int]:
     """Build the structured embedding; return it with the size of its output."""
     chosen, width = settings.head.hops, settings.ends_in
-    looks = AttentionPool(width, chosen.hops, features=chosen.features, biases=False)
+    attention = AttentionPool(width, chosen.hops, features=chosen.features, biases=False)
     if chosen.narrow == "dense":
-        return SelfAttentive(looks, Dense(chosen.hops, width, chosen.dense)), chosen.dense
+        return SelfAttentive(attention, Dense(chosen.hops, width, chosen.dense)), chosen.dense
     if chosen.narrow == "pruned":
         pruned = Pruned(
             chosen.hops,
@@ -88,8 +88,8 @@ def hops(settings: ModelSettings) -> tuple[SelfAttentive, int]:
             row_features=chosen.row_features,
             column_features=chosen.column_features,
         )
-        return SelfAttentive(looks, pruned), pruned.outputs
-    return SelfAttentive(looks, nn.Flatten()), chosen.hops * width
+        return SelfAttentive(attention, pruned), pruned.outputs
+    return SelfAttentive(attention, nn.Flatten()), chosen.hops * width
 
 
 def _sentence_pool(settings: ModelSettings) -> AttentionPool | Context:

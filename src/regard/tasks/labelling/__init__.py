@@ -1,1 +1,1 @@
-"""Labels and scores of texts and pairs of texts, beside a bag of n-grams."""
+"""Labels and scores of texts and pairs of texts, with an n-gram baseline."""

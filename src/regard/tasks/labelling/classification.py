@@ -50,15 +50,15 @@ class Classification(Labelled):
         settings = self.recipe.text
         cuts = {"head": head, "head-tail": self.head_tail}
         cut = cuts.get(settings.overlong)
-        return _marked(cut(tokens[0], settings.max_length - MARKS) if cut else tokens[0])
+        return special.frame(cut(tokens[0], settings.max_length - MARKS) if cut else tokens[0])
 
     def rows(self, tokens: Tokens) -> list[list[int]]:
         settings = self.recipe.text
         most = settings.max_length - MARKS
         if settings.overlong == "windows":
-            return [_marked(window) for window in windows(tokens[0], most)]
+            return [special.frame(window) for window in windows(tokens[0], most)]
         cut = self.head_tail if settings.overlong == "head-tail" else head
-        return [_marked(cut(tokens[0], most))]
+        return [special.frame(cut(tokens[0], most))]
 
     def ask(self, text: str) -> Texts:
         return (text,)
@@ -81,7 +81,3 @@ class Classification(Labelled):
     def features(self, texts: Iterable[Texts], ngrams: Ngrams) -> Features:
         bags = hash_ngrams((text for (text,) in texts), ngrams)
         return bags, np.zeros((len(bags), 0), np.float32)
-
-
-def _marked(ids: list[int]) -> list[int]:
-    return [special.CLS, *ids, special.SEP]

@@ -19,17 +19,17 @@ def passes_of(
     training = recipe.training
     if model.training and training.adversarial:
         with record_embeddings(model) as entered:
-            first = _passed(recipe, model, read)
+            first = _forward(recipe, model, read)
         with perturb_embeddings(
             model, compute_perturbations(lost(first.logits), entered, share=training.adversarial)
         ):
-            return first, _passed(recipe, model, read)
+            return first, _forward(recipe, model, read)
     twice = model.training and training.consistency
-    return [_passed(recipe, model, read) for _ in range(2 if twice else 1)]
+    return [_forward(recipe, model, read) for _ in range(2 if twice else 1)]
 
 
-def _passed(recipe: Recipe, model: nn.Module, read: Read) -> PenalisedLogits:
-    """Logits, and what is lost by looks that are alike, where training asks for it."""
+def _forward(recipe: Recipe, model: nn.Module, read: Read) -> PenalisedLogits:
+    """Logits, and the penalty for similar hops where the recipe sets one."""
     head, hops = recipe.model.head, recipe.model.head.hops
     if not model.training or head.pooling != "hops" or hops.penalty == "none":
         logits = read()

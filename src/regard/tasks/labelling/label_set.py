@@ -24,7 +24,7 @@ def labels_from_recipe(data: DataSettings) -> Labels:
     return OneLabel(data.labels)
 
 
-def completed(recipe: Recipe, source: Examples) -> Recipe:
+def complete_labels(recipe: Recipe, source: Examples) -> Recipe:
     """Write the labels of the training examples, or the range of their scores, into the recipe."""
     found = _score_range(recipe.data, source) if recipe.data.scores else _labels(recipe, source)
     return recipe.model_copy(update={"data": recipe.data.model_copy(update=found)})
@@ -39,7 +39,7 @@ def wrong_label(data: DataSettings, written: str) -> tuple[str, str] | None:
         if data.labels and label not in data.labels:
             return (
                 f"A label must occur in the training data. Got {label!r}; known labels are "
-                f"{_listed(data.labels)}.",
+                f"{_list_some(data.labels)}.",
                 "Correct the label, or add examples of it to data.train.",
             )
     if not parts and not data.label_separator:
@@ -69,14 +69,14 @@ def _labels(recipe: Recipe, source: Examples) -> dict[str, object]:
         counts.update(split(written, data.label_separator))
     if len(counts) < 2:
         raise DataError(
-            f"there must be at least two labels. Got {_listed(list(counts))} in all {texts:,} "
+            f"there must be at least two labels. Got {_list_some(list(counts))} in all {texts:,} "
             "training examples.",
             "Add examples of another label, or check that data.fields names the right column.",
         )
     if len(counts) > max(MANY, texts / 2):
         raise DataError(
             f"labels must occur repeatedly. Got {len(counts):,} different ones in "
-            f"{texts:,} training examples, such as {_listed(sorted(counts))}.",
+            f"{texts:,} training examples, such as {_list_some(sorted(counts))}.",
             "Name the right columns in data.fields; for numbers set data.scores = true.",
         )
     return {"labels": data.labels or tuple(sorted(counts))}
@@ -96,6 +96,6 @@ def _score_range(data: DataSettings, source: Examples) -> dict[str, object]:
     return {"score_range": (low, high)}
 
 
-def _listed(labels: list[str] | tuple[str, ...]) -> str:
+def _list_some(labels: list[str] | tuple[str, ...]) -> str:
     shown = ", ".join(repr(label) for label in labels[:SHOWN])
     return f"{shown} and {len(labels) - SHOWN:,} more" if len(labels) > SHOWN else shown

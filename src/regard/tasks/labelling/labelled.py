@@ -35,8 +35,8 @@ from regard.tasks.foreign import FRAMED, FRAMED_PAIR, Export, Obstacle, kind_of_
 from regard.tasks.labelling.cost import LabelCost
 from regard.tasks.labelling.decisions import Decisions
 from regard.tasks.labelling.forward_passes import passes_of
-from regard.tasks.labelling.label_set import completed, labels_from_recipe, wrong_label
-from regard.tasks.labelling.overlong import Fitted, drawn
+from regard.tasks.labelling.label_set import complete_labels, labels_from_recipe, wrong_label
+from regard.tasks.labelling.overlong import Fitted, draw_window
 from regard.tasks.labelling.question import label_question, text_attention
 from regard.tasks.labelling.sentences import sentences_of
 from regard.tasks.losses import Loss
@@ -90,7 +90,7 @@ class Labelled(LabelCost, Task[Reader]):
     @classmethod
     def complete(cls, recipe: Recipe, source: Examples) -> Recipe:
         """Write the labels into the recipe, or the range of the scores."""
-        return completed(recipe, source)
+        return complete_labels(recipe, source)
 
     @classmethod
     def complete_without_data(cls, recipe: Recipe) -> Recipe:
@@ -110,7 +110,7 @@ class Labelled(LabelCost, Task[Reader]):
         return (str(data.score_range[0]) if data.score_range else data.labels[0],)
 
     def load(self, batch: Batch) -> Load:
-        texts = batch.fields[1]  # a label stands first
+        texts = batch.fields[1]  # the label is field 0
         load = Load(*texts.ids.shape)
         by_sentences = self.recipe.model.documents.read == "sentences"
         return load._replace(sentences=sentences_of(texts)) if by_sentences else load
@@ -204,7 +204,7 @@ class Labelled(LabelCost, Task[Reader]):
         """Draw a part of a row that is too long, and apply BPE dropout."""
         longest = self.recipe.text.max_length
         if len(row) > longest:
-            row = [special.CLS, *drawn(row[1:-1], longest - 2, rng), special.SEP]
+            row = [special.CLS, *draw_window(row[1:-1], longest - 2, rng), special.SEP]
         if self.dropout is None:
             return row
         marks = [at for at, id in enumerate(row) if id in (special.CLS, special.SEP)]
@@ -285,7 +285,7 @@ class Labelled(LabelCost, Task[Reader]):
         texts, written = [one[:-1] for one in examples], [one[-1] for one in examples]
         mine = self.read(model, texts)
         labels, answers = self.decisions.labels(), self.ensemble.join(mine, texts)
-        told = labels.predict(answers.all)
+        predicted = labels.predict(answers.all)
         return Evaluation(
             labels.score(answers.all, written),
             self.decisions.score("baseline", answers.bag, written),
@@ -293,7 +293,7 @@ class Labelled(LabelCost, Task[Reader]):
             len(examples),
             [
                 Sample(" | ".join(asked)[:SHOWN], label, said.text, labels.right(said.text, label))
-                for asked, label, said in zip(texts, written, told, strict=True)
+                for asked, label, said in zip(texts, written, predicted, strict=True)
             ],
             self.decisions.score("together", answers.together, written),
             {} if quick else self._details(mine, answers, written),
@@ -307,8 +307,8 @@ class Labelled(LabelCost, Task[Reader]):
         """Let another run's network answer as well, each with an equal share."""
         mine, theirs = self.recipe.task, other.recipe.task
         if not isinstance(other, Labelled) or mine != theirs:
-            told = f'runs that answer together must be of one task. Got "{mine}" and "{theirs}".'
-            raise UsageError(told, "Name a run of the same task.")
+            problem = f'the runs of an ensemble must be of one task. Got "{mine}" and "{theirs}".'
+            raise UsageError(problem, "Name a run of the same task.")
         assert isinstance(model, Classifier | Han)
         self.ensemble.ask_also(partial(other.read, model), other.labels)
 
@@ -332,16 +332,16 @@ class Labelled(LabelCost, Task[Reader]):
             return answers
         taken = [self.ask(texts[place]) for place in asked]
         tokens = self._tokens(taken)
-        lost = [self._lost(one, truncate=truncate) for one in tokens]
+        lost = [self._count_truncated(one, truncate=truncate) for one in tokens]
         mine = self._logits(model, [self.rows(one) for one in tokens])
-        told = self.decisions.labels().predict(self.ensemble.join(mine, taken).all)
-        for place, one, count in zip(asked, told, lost, strict=True):
+        predicted = self.decisions.labels().predict(self.ensemble.join(mine, taken).all)
+        for place, one, count in zip(asked, predicted, lost, strict=True):
             answers[place] = Prediction(
                 *one[:2], count, one.probabilities, labels=one.labels, score=one.score
             )
         return answers
 
-    def _lost(self, tokens: Tokens, *, truncate: bool) -> int:
+    def _count_truncated(self, tokens: Tokens, *, truncate: bool) -> int:
         """Count the truncated tokens; raise an error if the recipe does not truncate."""
         settings, length = self.recipe.text, len(self.stored(tokens))
         if settings.overlong == "leave-out" and length > settings.max_length and not truncate:

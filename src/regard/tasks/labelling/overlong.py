@@ -37,7 +37,7 @@ def windows(ids: Sequence[int], most: int) -> list[list[int]]:
     return [list(ids[start : start + most]) for start in starts]
 
 
-def drawn(ids: Sequence[int], most: int, rng: np.random.Generator) -> list[int]:
+def draw_window(ids: Sequence[int], most: int, rng: np.random.Generator) -> list[int]:
     """Draw a window of ``most`` at a random position."""
     start = int(rng.integers(max(0, len(ids) - most) + 1))
     return list(ids[start : start + most])

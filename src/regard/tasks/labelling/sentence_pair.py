@@ -45,10 +45,10 @@ class SentencePair(Labelled):
 
     def stored(self, tokens: Tokens) -> list[int]:
         """Return [CLS] A [SEP] B [SEP], truncated unless long pairs are left out."""
-        return _joined(tokens) if self.recipe.text.overlong == "leave-out" else self._fitted(tokens)
+        return _join(tokens) if self.recipe.text.overlong == "leave-out" else self._truncate(tokens)
 
     def rows(self, tokens: Tokens) -> list[list[int]]:
-        return [self._fitted(tokens)]
+        return [self._truncate(tokens)]
 
     def ask(self, text: str) -> Texts:
         parts = tuple(part.strip() for part in text.split("\t"))
@@ -65,19 +65,19 @@ class SentencePair(Labelled):
             return None
         ends = (ids == special.SEP).long()
         side = (ends.cumsum(dim=1) - ends).clamp(max=1)
-        return side + 2 * _shared(ids, side) if kinds >= 2 * self.texts else side
+        return side + 2 * _mark_shared(ids, side) if kinds >= 2 * self.texts else side
 
     def features(self, texts: Iterable[Texts], ngrams: Ngrams) -> Features:
         return pair_features(texts)
 
-    def _fitted(self, tokens: Tokens) -> list[int]:
+    def _truncate(self, tokens: Tokens) -> list[int]:
         first, second = tokens
         room = self.recipe.text.max_length - MARKS
         kept = min(len(first), max(room - len(second), (room + 1) // 2))
-        return _joined((first[:kept], second[: room - kept]))
+        return _join((first[:kept], second[: room - kept]))
 
 
-def _shared(
+def _mark_shared(
     ids: Int[Tensor, "row position"], side: Int[Tensor, "row position"]
 ) -> Int[Tensor, "row position"]:
     """Return 1 where the other text has the same token, 0 elsewhere and at special tokens."""
@@ -85,6 +85,6 @@ def _shared(
     return (same.any(dim=2) & (ids >= len(special.SPECIAL))).long()
 
 
-def _joined(tokens: Tokens) -> list[int]:
+def _join(tokens: Tokens) -> list[int]:
     first, second = tokens
     return [special.CLS, *first, special.SEP, *second, special.SEP]

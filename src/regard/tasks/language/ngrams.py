@@ -28,7 +28,7 @@ Tables = dict[str, NDArray[np.int64] | NDArray[np.float32]]
 
 
 def learn_ngrams(ids: Iterable[int], *, order: int, tokens: int, boundary: int) -> Tables:
-    """Count runs of up to ``order`` tokens in a text; ``boundary`` stands before it."""
+    """Count n-grams of up to ``order`` tokens in a text; ``boundary`` precedes it."""
     text = _after(boundary, np.fromiter(islice(ids, MOST_TOKENS), dtype=np.int64), order)
     place = np.zeros_like(text)  # of the run that ends at each token; the empty run is the first
     runs, places, firsts = [], [], []
@@ -44,7 +44,7 @@ def learn_ngrams(ids: Iterable[int], *, order: int, tokens: int, boundary: int) 
     for length in range(1, order + 1):
         ends = firsts[length] if length < order else np.arange(length - 1, len(text))
         counts = np.bincount(places[length - 1][ends], minlength=len(runs[length - 1]))
-        keys, shares, kept = _bounded(runs[length - 1], counts, kept, tokens)
+        keys, shares, kept = _select(runs[length - 1], counts, kept, tokens)
         tables[f"keys-{length}"], tables[f"shares-{length}"] = keys, shares
     return tables
 
@@ -55,7 +55,7 @@ class NgramModel:
     Args:
         tables: What :func:`learn_ngrams` found.
         tokens: Size of the vocabulary.
-        boundary: The id that stands before a text.
+        boundary: The id that precedes a text.
 
     """
 
@@ -90,9 +90,7 @@ def _after(boundary: int, ids: Ids, order: int) -> Ids:
     return np.concatenate([np.full(order - 1, boundary, dtype=np.int64), ids])
 
 
-def _bounded(
-    keys: Ids, counts: Ids, kept: Ids, tokens: int
-) -> tuple[Ids, NDArray[np.float32], Ids]:
+def _select(keys: Ids, counts: Ids, kept: Ids, tokens: int) -> tuple[Ids, NDArray[np.float32], Ids]:
     """Give the runs of one length that are kept, their shares, and each old one's new place.
 
     ``kept`` says the same of the contexts; -1 is one that was left out.

@@ -35,7 +35,7 @@ def rank_targets(
     vocabulary: int,
     top: int = 0,
 ) -> Ranked:
-    """Rank targets by the states that predict them, beside the ``top`` likeliest tokens."""
+    """Rank targets by the states that predict them; also return the ``top`` likeliest tokens."""
     places = head.places(targets)
     escape = int(head.places(targets.new_tensor(special.UNKNOWN)))
     rows, found = max(1, LOGITS_AT_ONCE // len(head.matrix)), []

@@ -29,11 +29,12 @@ from regard.models.build.labels import classifier
 from regard.models.classifier import Classifier
 from regard.models.ngram_filter import filter_ngrams
 from regard.randomness import Purpose, derive_generator
-from regard.tasks.labelling.overlong import Fitted, drawn
+from regard.tasks.labelling.overlong import Fitted, draw_window
 from regard.tasks.losses import Loss
 from regard.tasks.pretraining.cost import DocumentCost
-from regard.tasks.pretraining.whole_documents import KEYWORDS, WholeDocuments, marked
+from regard.tasks.pretraining.whole_documents import KEYWORDS, WholeDocuments
 from regard.tasks.task import Evaluation, Examples, Sample, Texts
+from regard.text import special
 
 OTHER = (0.3, 0.6)  # share of a document that is the other part, drawn uniformly
 FREQUENT = 1e-4  # frequency above which a word is subsampled; at 1e-2, a tenth is kept
@@ -59,7 +60,7 @@ class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
     """
 
     metric = "loss"
-    baseline = "every word by how often it is written"
+    baseline = "every word by its frequency"
     frequencies: Float[Tensor, " token"] | None = None
 
     def load(self, batch: Batch) -> Load:
@@ -83,7 +84,7 @@ class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
         self.frequencies = counts / counts.sum()
         with torch.no_grad():
             model.head.to_logits.weight.zero_()
-            model.head.to_logits.bias.copy_(subsampled(self.frequencies).log())
+            model.head.to_logits.bias.copy_(subsample(self.frequencies).log())
 
     def batch(
         self,
@@ -104,10 +105,10 @@ class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
         start = int(rng.integers(len(ids) - size + 1))
         other = np.asarray(ids[start : start + size])
         before, after = ids[:start], ids[start + size :]
-        read = drawn(max(before, after, key=len), self.recipe.text.max_length - 2, rng)
+        read = draw_window(max(before, after, key=len), self.recipe.text.max_length - 2, rng)
         probability = keep_probability(self.frequencies[torch.from_numpy(other)]).numpy()
         kept = probability > rng.random(size)
-        return Parts(marked(read), other[kept].tolist())
+        return Parts(special.frame(read), other[kept].tolist())
 
     def loss(self, model: Classifier, batch: Batch) -> Loss:
         ids, counts = batch.fields[1]
@@ -136,7 +137,7 @@ class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
         rng = derive_generator(self.recipe.seed, Purpose.DOCUMENT_EVALUATION)
         some = [e for e in examples[: QUICK if quick else MOST] if e[0].strip()]
         rows = [self.split(ids, rng) for (ids,) in self.encode(some) if ids]
-        by_frequency = -subsampled(self.frequencies).log()
+        by_frequency = -subsample(self.frequencies).log()
         lost, plain, words = 0.0, 0.0, 0
         for start in range(0, len(rows), AT_ONCE):
             batch = self.pad(rows[start : start + AT_ONCE]).to(device_of(model))
@@ -162,7 +163,7 @@ class DocumentPretraining(DocumentCost, WholeDocuments[Classifier]):
     def keywords(self, model: Classifier, rows: Sequence[list[int]]) -> list[str]:
         """Return the words that contribute most to KL(p(w | text), p(w)), largest first."""
         assert self.frequencies is not None
-        plain = subsampled(self.frequencies).log()
+        plain = subsample(self.frequencies).log()
         batch = self.pad([(row,) for row in rows]).to(device_of(model))
         guesses = self.states(model, batch).cpu().log_softmax(dim=-1)
         gains = guesses.exp() * (guesses - plain)
@@ -176,7 +177,7 @@ def keep_probability(frequencies: Float[Tensor, " token"]) -> Float[Tensor, " to
     return (share.sqrt() + share).clamp(max=1.0)
 
 
-def subsampled(frequencies: Float[Tensor, " token"]) -> Float[Tensor, " token"]:
+def subsample(frequencies: Float[Tensor, " token"]) -> Float[Tensor, " token"]:
     """Return the frequencies of words after subsampling."""
     kept = frequencies * keep_probability(frequencies)
     return kept / kept.sum()

@@ -37,8 +37,9 @@ from regard.tasks.labelling.labels import split
 from regard.tasks.losses import Loss
 from regard.tasks.pretraining.cost import DocumentVectorsCost
 from regard.tasks.pretraining.ngram_weights import Bundle, Weights, weigh_ngrams
-from regard.tasks.pretraining.whole_documents import KEYWORDS, WholeDocuments, marked
+from regard.tasks.pretraining.whole_documents import KEYWORDS, WholeDocuments
 from regard.tasks.task import Evaluation, Examples, Sample, Texts
+from regard.text import special
 
 NEGATIVES = 5  # per n-gram
 POWER = 0.75  # of the counts, for drawing negatives
@@ -59,7 +60,7 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
     """
 
     metric = "accuracy"
-    baseline = "every run by how often it is written"
+    baseline = "every n-gram by its frequency"
     ngrams: "NgramCounts | None" = None
     """Counts and sampling weights of the n-grams."""
     learner: DocumentVectors | None = None
@@ -69,7 +70,7 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
     def complete(cls, recipe: Recipe, source: Examples) -> Recipe:
         """Check the labels of ``data.labelled`` before training."""
         if recipe.data.labelled:
-            Classification.complete(recipe, lambda: _labelled(recipe))
+            Classification.complete(recipe, lambda: _read_labelled(recipe))
         return recipe
 
     def load(self, batch: Batch) -> Load:
@@ -100,7 +101,7 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
 
     def _labelled_ngrams(self, model: DocumentVectors) -> Iterator[Bundle]:
         separator = self.recipe.data.label_separator
-        source = _labelled(self.recipe)
+        source = _read_labelled(self.recipe)
         while some := list(islice(source, LABELLED_AT_ONCE)):
             ids = self.tokenizer.encode_batch([text for text, _ in some])
             texts = [np.asarray(text, dtype=np.uint32) for text in ids]
@@ -174,7 +175,7 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
     ) -> Evaluation:
         """Rank n-grams of each text's second half among negatives, by its first half."""
         assert self.ngrams is not None
-        model = self._finished(model)
+        model = self._to_store(model)
         rng = derive_generator(self.recipe.seed, Purpose.DOCUMENT_VECTOR_EVALUATION)
         some = [e for e in examples[: QUICK if quick else MOST] if e[0].strip()]
         texts = [np.asarray(ids, dtype=np.uint32) for (ids,) in self.encode(some)]
@@ -193,12 +194,12 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
         return Evaluation(
             _scores(similarities),
             _scores(plain),
-            {"accuracy": f"runs of the second half beside {NEGATIVES} others, by the first half"},
+            {"accuracy": f"n-grams of the second half among {NEGATIVES} others, by the first"},
             len(halves),
             [] if quick else self._samples(model, [e[0] for e in some[:SHOWN]]),
         )
 
-    def _finished(self, model: DocumentVectors) -> DocumentVectors:
+    def _to_store(self, model: DocumentVectors) -> DocumentVectors:
         """Return the model as it is stored; one in training is copied."""
         if model.documents is not None:
             model = deepcopy(model)
@@ -209,7 +210,7 @@ class DocumentVectorLearning(DocumentVectorsCost, WholeDocuments[DocumentVectors
         found = []
         for ((ids),) in self.encode([(text,) for text in texts]):
             half, decode = len(ids) // 2, self.tokenizer.decode
-            (words,) = self.keywords(model, [marked(ids[:half])])
+            (words,) = self.keywords(model, [special.frame(ids[:half])])
             found.append(Sample(decode(ids[:half])[:500], decode(ids[half:])[:500], words))
         return found
 
@@ -261,7 +262,7 @@ def _scores(similarities: Sequence[Tensor]) -> dict[str, float]:
     return {"accuracy": float(torch.cat(best).float().mean()) if best else 0.0}
 
 
-def _labelled(recipe: Recipe) -> Iterator[Texts]:
+def _read_labelled(recipe: Recipe) -> Iterator[Texts]:
     """Read labelled texts; columns and format of the plain texts do not apply to them."""
     defaults = {"fields": (), "format": "auto", "labels": (), "scores": False}
     data = recipe.data.model_copy(update=defaults)

@@ -28,7 +28,7 @@ def fill_masks(
             f"a text must contain at least one {MASK}. Got {text[:60]!r}.",
             f"Write {MASK} in place of the word to predict.",
         )
-    kept = truncated(ids, most, truncate=truncate)
+    kept = truncate_masked(ids, most, truncate=truncate)
     logits = mask_logits(kept)
     logits[:, : len(special.SPECIAL)] = -torch.inf
     log_p = logits.log_softmax(dim=-1)
@@ -56,7 +56,7 @@ def encode_with_masks(tokenizer: Tokenizer, text: str) -> list[int]:
     return ids
 
 
-def truncated(ids: list[int], most: int, *, truncate: bool) -> list[int]:
+def truncate_masked(ids: list[int], most: int, *, truncate: bool) -> list[int]:
     """Return at most ``most`` ids; more are an error unless ``truncate`` and a mask remains."""
     if len(ids) <= most:
         return ids

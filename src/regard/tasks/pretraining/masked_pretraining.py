@@ -31,7 +31,7 @@ from regard.tasks.foreign import (
 )
 from regard.tasks.losses import Loss
 from regard.tasks.pretraining.cost import MaskedCost
-from regard.tasks.pretraining.fill_masks import encode_with_masks, fill_masks, truncated
+from regard.tasks.pretraining.fill_masks import encode_with_masks, fill_masks, truncate_masked
 from regard.tasks.pretraining.objectives import Autoencoder, Counts, Masked, Objective, Replaced
 from regard.tasks.pretraining.pair_baseline import PairBaseline, fit_pair_baseline
 from regard.tasks.pretraining.question import mask_question
@@ -238,7 +238,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
 
     def encode_text(self, text: str) -> Batch:
         ids = encode_with_masks(self.tokenizer, " ".join(text.split()))
-        return self.pad([([*truncated(ids, self.window, truncate=False), special.SEP],)])
+        return self.pad([([*truncate_masked(ids, self.window, truncate=False), special.SEP],)])
 
     def _question(self, model: nn.Module, inquiry: Inquiry) -> Question:
         if not isinstance(model, Bert):

@@ -36,7 +36,7 @@ class WholeDocuments(Task[ModelT]):
         return [(ids,) for ids in self.tokenizer.encode_batch([text for (text,) in examples])]
 
     def encode_text(self, text: str) -> Batch:
-        return self.pad([(marked(self._encode(text, truncate=True)[0]),)])
+        return self.pad([(special.frame(self._encode(text, truncate=True)[0]),)])
 
     @abstractmethod
     def keywords(self, model: ModelT, rows: Sequence[list[int]]) -> list[str]:
@@ -57,7 +57,7 @@ class WholeDocuments(Task[ModelT]):
         for place, text in enumerate(texts):
             if text.strip():
                 ids, truncated = self._encode(text, truncate=truncate)
-                words = self.keywords(model, [marked(ids)])[0]
+                words = self.keywords(model, [special.frame(ids)])[0]
                 answers[place] = Prediction(words, 0.0, truncated)
         return answers
 
@@ -75,8 +75,3 @@ class WholeDocuments(Task[ModelT]):
     def words(self, ids: Sequence[int]) -> str:
         """Decode tokens one by one."""
         return ", ".join(self.tokenizer.decode([id]).strip() for id in ids)
-
-
-def marked(ids: Sequence[int]) -> list[int]:
-    """Add [CLS] and [SEP]."""
-    return [special.CLS, *ids, special.SEP]

@@ -29,7 +29,7 @@ class Tag(NamedTuple):
     """Folder of the documents of a judged query."""
     score: float = 0.0
 
-    def written(self) -> str:
+    def write(self) -> str:
         """Return it as text, defaults left out."""
         plain = self._field_defaults
         given = {n: v for n, v in self._asdict().items() if n == "kind" or v != plain[n]}

@@ -138,7 +138,7 @@ def summarize(every: Sequence[tuple[Corpus, list[Ranked]]]) -> Evaluation:
         who: mean_scores([one.scores[who] for one in ranked]) for who in ("dense", "bm25", "hybrid")
     }
     samples = [_sample(corpus, one) for corpus, some in every for one in some]
-    shown = [_shown(corpus, one) for corpus, some in every for one in some[:SHOWN]]
+    shown = [_show_rankings(corpus, one) for corpus, some in every for one in some[:SHOWN]]
     details = {"searches": shown[:SHOWN], "ranks": _ranks(every)}
     return Evaluation(
         means["dense"],
@@ -159,7 +159,7 @@ def _sample(corpus: Corpus, one: Ranked) -> Sample:
     return Sample(one.query.text, expected, answered, one.scores["dense"]["ndcg@10"])
 
 
-def _shown(corpus: Corpus, one: Ranked) -> dict[str, Any]:
+def _show_rankings(corpus: Corpus, one: Ranked) -> dict[str, Any]:
     """Return the first documents of each ranking with their grades."""
     lists = {
         who: [

@@ -31,7 +31,7 @@ def ranking_scores(ranked: Sequence[str], grades: Mapping[str, int]) -> dict[str
     precisions = np.arange(1, len(right) + 1) / (right + 1)
     first = int(right[0]) + 1 if len(right) else DEPTH + 1
     return {
-        f"ndcg@{CUT}": _discounted(gains[:CUT]) / _discounted(ideal[:CUT]),
+        f"ndcg@{CUT}": _discount(gains[:CUT]) / _discount(ideal[:CUT]),
         f"mrr@{CUT}": 1 / first if first <= CUT else 0.0,
         **{f"recall@{k}": float((right < k).sum()) / relevant for k in RECALLS},
         "map": float(precisions.sum()) / relevant,
@@ -59,12 +59,12 @@ def rank(
 
 
 def name_order(names: Sequence[str]) -> NDArray[np.int64]:
-    """Give the place of each name among equals: the one that comes last stands first."""
+    """Rank the names of equal scores: the last in order comes first."""
     places = np.empty(len(names), dtype=np.int64)
     order = sorted(range(len(names)), key=lambda n: names[n].encode(), reverse=True)
     places[order] = np.arange(len(names))
     return places
 
 
-def _discounted(gains: NDArray[np.float64]) -> float:
+def _discount(gains: NDArray[np.float64]) -> float:
     return float((gains / np.log2(np.arange(2, len(gains) + 2))).sum())

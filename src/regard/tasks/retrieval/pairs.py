@@ -9,7 +9,6 @@ Negatives are the other pairs of the batch, and hard negatives that BM25 ranks h
 al. 2020). Documents that are known to be relevant are excluded.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -80,8 +79,8 @@ class Pairs:
                 answers.append(_span(text, self._limits(self.settings.document_length), rng))
                 owners.append(int(tag[1]))
         fields = (
-            pad([marked(one.query) for one in drawn], filler=special.PAD),
-            pad([marked(answer) for answer in answers], filler=special.PAD),
+            pad([special.frame(map(int, one.query)) for one in drawn], filler=special.PAD),
+            pad([special.frame(map(int, answer)) for answer in answers], filler=special.PAD),
             pad([one.also for one in drawn], filler=-1),
             pad([[owner] for owner in owners], filler=-1),
         )
@@ -123,11 +122,6 @@ class Pairs:
         among = wrong[: self.settings.hard_from]
         count = min(self.settings.hard_negatives, len(among))
         return [int(n) for n in rng.choice(among, count, replace=False)] if count else []
-
-
-def marked(ids: Ids | Sequence[int]) -> list[int]:
-    """Add [CLS] and [SEP]."""
-    return [special.CLS, *map(int, ids), special.SEP]
 
 
 def _span(ids: Ids, limits: tuple[int, int], rng: np.random.Generator) -> Ids:

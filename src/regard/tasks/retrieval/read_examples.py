@@ -41,7 +41,7 @@ def records(recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Found]
         if split == "train":
             yield from _training_records(recipe, path)
         elif path.is_dir():
-            yield from judged(path, split)
+            yield from read_judged(path, split)
         else:
             yield from _columns(recipe, path)
 
@@ -92,7 +92,7 @@ def name_of(text: str) -> str:
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def judged(folder: Path, split: str) -> Iterator[Found]:
+def read_judged(folder: Path, split: str) -> Iterator[Found]:
     """Read a folder's queries with their judgments."""
     grades: dict[str, dict[str, int]] = defaultdict(dict)
     queries: dict[str, Query] = {}
@@ -110,7 +110,7 @@ def judged(folder: Path, split: str) -> Iterator[Found]:
             yield Fault("unjudged", "note", query.file, query.line, problem, "It is skipped.")
             continue
         tag = Tag("judged", name, grades=own, corpus=str(folder))
-        yield Record((query.text, "", tag.written()), query.file, query.line)
+        yield Record((query.text, "", tag.write()), query.file, query.line)
 
 
 def judgments(folder: Path, split: str) -> Iterator[Query | Judgment | Fault]:
@@ -133,10 +133,10 @@ def judgments(folder: Path, split: str) -> Iterator[Query | Judgment | Fault]:
         yield Fault("missing-file", "fatal", str(folder), 0, problem, remedy)
         return
     for one in read_judgments(file):
-        yield one if isinstance(one, Fault) else _known(one, queries, known)
+        yield one if isinstance(one, Fault) else _check_names(one, queries, known)
 
 
-def _known(one: Judgment, queries: set[str], documents: set[str]) -> Judgment | Fault:
+def _check_names(one: Judgment, queries: set[str], documents: set[str]) -> Judgment | Fault:
     for what, name, names in (
         ("query", one.query, queries),
         ("document", one.document, documents),
@@ -153,7 +153,7 @@ def _training_records(recipe: Recipe, path: Path) -> Iterator[Found]:
         yield from _pairs(recipe, path)
     if "labelled" in sources and path.is_dir():
         _check_not_evaluated(recipe, path)
-        yield from _labelled(path)
+        yield from _read_pairs(path)
     if set(sources) - {"labelled"}:
         for document in read_training_documents(recipe, path):
             if isinstance(document, Fault):
@@ -172,7 +172,7 @@ def as_record(document: Document) -> Record:
     if not body:
         title, body = "", title
     tag = Tag("document", document.name, titled=bool(document.title and document.body))
-    return Record((title, body, tag.written()), document.file, document.line)
+    return Record((title, body, tag.write()), document.file, document.line)
 
 
 def _pairs(recipe: Recipe, path: Path) -> Iterator[Found]:
@@ -182,7 +182,7 @@ def _pairs(recipe: Recipe, path: Path) -> Iterator[Found]:
         else:
             query, text = found.fields
             tag = Tag("pair", name_of(text))
-            yield Record((query, text, tag.written()), found.file, found.line)
+            yield Record((query, text, tag.write()), found.file, found.line)
 
 
 def _two(recipe: Recipe, path: Path) -> Iterator[Found]:
@@ -190,7 +190,7 @@ def _two(recipe: Recipe, path: Path) -> Iterator[Found]:
     yield from scan([path], Request(2, data.fields[:2], data.languages), format=data.format)
 
 
-def _labelled(folder: Path) -> Iterator[Found]:
+def _read_pairs(folder: Path) -> Iterator[Found]:
     """Make a pair of every query and relevant document of a folder."""
     queries: dict[str, Query] = {}
     relevant: dict[str, list[str]] = defaultdict(list)
@@ -212,7 +212,7 @@ def _labelled(folder: Path) -> Iterator[Found]:
             if document in texts:
                 also = tuple(other for other in relevant[name] if other != document)
                 tag = Tag("pair", document, also=also)
-                yield Record((query.text, texts[document], tag.written()), query.file, query.line)
+                yield Record((query.text, texts[document], tag.write()), query.file, query.line)
 
 
 def _check_not_evaluated(recipe: Recipe, folder: Path) -> None:
@@ -233,7 +233,7 @@ def _columns(recipe: Recipe, path: Path) -> Iterator[Found]:
     """Read a file for evaluation: scored pairs of texts, or queries and their documents."""
     data = recipe.data
     three = Request(3, data.fields, data.languages)
-    scored = len(data.fields) in (0, 3) and _scored(path, three, data.format)
+    scored = len(data.fields) in (0, 3) and _has_scores(path, three, data.format)
     if not scored:
         yield from _pairs(recipe, path)
         return
@@ -247,10 +247,10 @@ def _columns(recipe: Recipe, path: Path) -> Iterator[Found]:
             yield make_fault("score", Path(found.file), found.line, problem)
         else:
             tag = Tag("scored", score=number)
-            yield Record((*found.fields[:2], tag.written()), found.file, found.line)
+            yield Record((*found.fields[:2], tag.write()), found.file, found.line)
 
 
-def _scored(path: Path, request: Request, format: str) -> bool:
+def _has_scores(path: Path, request: Request, format: str) -> bool:
     try:
         first = next(islice(scan([path], request, format=format), 1), None)
     except UsageError:

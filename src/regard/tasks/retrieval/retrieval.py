@@ -45,7 +45,7 @@ from regard.tasks.retrieval.measurement import (
     scored_pairs,
     summarize,
 )
-from regard.tasks.retrieval.pairs import LABELLED, TITLED, UNTITLED, Even, Pairs, marked
+from regard.tasks.retrieval.pairs import LABELLED, TITLED, UNTITLED, Even, Pairs
 from regard.tasks.retrieval.read_examples import name_of, records
 from regard.tasks.suggest.retrieval import survey_documents
 from regard.tasks.suggest.survey import DataSurvey
@@ -68,7 +68,7 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
 
     fields, texts, reads_columns = 3, 2, False
     metric = "ndcg@10"
-    baseline = "BM25, which compares words and learns nothing"
+    baseline = "BM25, which matches words and is not trained"
     exported = Export("encoder", "vector", FRAMED, "folded")
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
@@ -85,7 +85,7 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
     @classmethod
     def synthetic_fields(cls, recipe: Recipe, number: int) -> Texts:
         """Return the tag of a document with a name of its own."""
-        return (Tag("document", str(number), titled=True).written(),)
+        return (Tag("document", str(number), titled=True).write(),)
 
     def load(self, batch: Batch) -> Load:
         queries, documents = (Seq(*field.ids.shape) for field in batch.fields[:2])
@@ -178,7 +178,7 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
 
     def pad(self, rows: Sequence[tuple[list[int], ...]]) -> Batch:
         """Pad the first text of every example to a batch."""
-        texts = [marked(row[0][: self.most]) for row in rows]
+        texts = [special.frame(row[0][: self.most]) for row in rows]
         return Batch((pad(texts, filler=special.PAD),), np.arange(len(rows)))
 
     def encode_text(self, text: str) -> Batch:
@@ -213,7 +213,7 @@ class Retrieval(RetrievalCost, Task[BiEncoder]):
     ) -> Float[Tensor, "text feature"]:
         """Embed texts that are encoded already."""
         model.eval()
-        rows = [[marked(row) for row in self._rows(list(map(int, text)))] for text in ids]
+        rows = [[special.frame(row) for row in self._rows(list(map(int, text)))] for text in ids]
         width = self.recipe.model.width
         doubled = (
             self.settings.term_weights == "even" and self.recipe.model.head.pooling == "mean-max"

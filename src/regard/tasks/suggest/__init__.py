@@ -1,1 +1,1 @@
-"""What `regard init` proposes, by looking at the data."""
+"""What `regard init` proposes for the data."""

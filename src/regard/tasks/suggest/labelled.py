@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from regard.tasks.suggest.last_field import detect_last_field
-from regard.tasks.suggest.survey import Choices, DataSurvey
+from regard.tasks.suggest.survey import HELD_OUT, Choices, DataSurvey
 
 SMALL = 5_000  # examples below which dropout is stronger
 EPOCHS = {
@@ -74,7 +74,7 @@ def _common(
         "decoding": {"baseline_weight": "fitted"},
     }
     reasons |= {
-        "data.holdout": "no validation files were given, so a share of train is held out.",
+        "data.holdout": HELD_OUT,
         "text.lowercase": "case says little about a label; lower-cased words are more frequent.",
         "text.max_length": f"the longest text has {seen.longest:,} words; longer rows cost more.",
         "model.width": f"{size}: a wider model would overfit.",

@@ -57,7 +57,7 @@ def suggest_language_model(files: Sequence[str], seen: DataSurvey) -> Choices:
         + ("too few to learn subwords from." if little else "enough to learn subwords from."),
         "text.max_length": "the context window: earlier tokens are not visible.",
         "model.width": f"{size}: a wider model would overfit.",
-        "model.embedding.ngrams": "frequent continuations of a few tokens are looked up.",
+        "model.embedding.ngrams": "frequent n-grams have embeddings of their own.",
         "training.optimizer.weight_decay": "strong, against memorizing n-grams that occur once.",
         "training.label_smoothing": "the metric is the likelihood, which smoothing would lower.",
         "training.budget": "long enough for a first model; half an hour gives a better one.",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.tasks.suggest.survey import Choices, DataSurvey
+from regard.tasks.suggest.survey import HELD_OUT, Choices, DataSurvey
 
 LITTLE, MUCH = 300_000, 5_000_000  # words: below, a narrower encoder; above, a wider one
 MAX_LENGTH = 512  # tokens of a document
@@ -42,7 +42,7 @@ def suggest_pretraining(files: Sequence[str], seen: DataSurvey) -> Choices:
         "model.width": f"{size}: a wider encoder needs more text and more time.",
         "model.dropout": "plain text is read in few epochs, so little is memorized.",
         "pretraining.mask": "a high mask rate learns faster at first, a low one better at the end.",
-        "data.holdout": "no validation files were given, so a share of train is held out.",
+        "data.holdout": HELD_OUT,
         "training.budget": "long enough for a first encoder; hours make it better.",
     }
     return Choices(tables, reasons)
@@ -84,7 +84,7 @@ def suggest_document_pretraining(files: Sequence[str], seen: DataSurvey) -> Choi
         "model.depth": "the topic of a document needs no word order; blocks can be added later.",
         "model.last_norm": "informative words may have long vectors, and so a higher weight.",
         "model.embedding.ngrams": 'bigrams such as "not good" have vectors of their own.',
-        "data.holdout": "no validation files were given, so a share of train is held out.",
+        "data.holdout": HELD_OUT,
         "training.budget": "minutes; more epochs overfit.",
     }
     return Choices(tables, reasons)
@@ -130,7 +130,7 @@ def suggest_document_vectors(files: Sequence[str], seen: DataSurvey) -> Choices:
         "model.depth": "only the embedding is learned; blocks can be added later.",
         "model.embedding.ngram_min_count": "an n-gram of one text says nothing about others.",
         "training.optimizer.rate": "a thousandth for each n-gram of a step, which has about 2,000.",
-        "data.holdout": "no validation files were given, so a share of train is held out.",
+        "data.holdout": HELD_OUT,
         "training.budget": "every text needs a few epochs; short corpora need more.",
     }
     return Choices(tables, reasons)

@@ -21,9 +21,11 @@ FIRST = 2000  # documents in which titles are counted
 def suggest_retrieval(files: Sequence[str], seen: DataSurvey) -> Choices:
     """Choose for documents: pairs that the folder provides, vectors initialized from topics."""
     paths = [Path(file).expanduser() for file in files]
-    titled = _titled(paths)
+    titled = _share_with_titles(paths)
     learned = [path for path in paths if is_folder(path) and _own(path, "train")]
-    judged = [str(path) for path in paths if is_folder(path) and _judged(path, bool(learned))]
+    judged = [
+        str(path) for path in paths if is_folder(path) and _has_judgments(path, bool(learned))
+    ]
     pairs = ["crops", *(["title"] if titled > 0.5 else [])]
     pairs += ["labelled"] if learned else []
     depth = 1 if seen.examples < MUCH else 2
@@ -84,7 +86,7 @@ def survey_documents(data: DataSettings) -> DataSurvey:
     return DataSurvey(len(counts) - more, more, float(np.mean(counts)), max(counts))
 
 
-def _titled(paths: list[Path]) -> float:
+def _share_with_titles(paths: list[Path]) -> float:
     """Compute the share of the first documents that have a title and a body."""
     found = chain.from_iterable(skip_faults(documents(path), skip=True) for path in paths)
     have = [bool(document.title and document.body) for document in islice(found, FIRST)]
@@ -100,7 +102,7 @@ def _own(folder: Path, split: str) -> bool:
     return find_file(folder / "qrels", (split,), (".tsv", ".txt", ".qrels")) is not None
 
 
-def _judged(folder: Path, learned: bool) -> bool:
+def _has_judgments(folder: Path, learned: bool) -> bool:
     return find_qrels(folder, "test") is not None and (not learned or _own(folder, "test"))
 
 

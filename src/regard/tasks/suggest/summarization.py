@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.tasks.suggest.survey import Choices, DataSurvey
+from regard.tasks.suggest.survey import HELD_OUT, Choices, DataSurvey
 
 SMALL = 20_000  # examples below which dropout is stronger
 MAX_LENGTH = 384  # tokens of one document
@@ -65,7 +65,7 @@ def _common(
         "text.max_length": f"the longest document has {seen.longest:,} words; it is truncated.",
         "model.copying": "names and numbers that occur in one document alone are copied.",
         "model.dropout": "the fewer the examples, the more dropout is needed against overfitting.",
-        "data.holdout": "no validation files were given, so a share of train is held out.",
+        "data.holdout": HELD_OUT,
         "training.budget": "long enough for a first model; compare it with the lead baseline.",
     }
     return tables, reasons

@@ -33,6 +33,9 @@ class DataSurvey(NamedTuple):
         return f"{over}{self.examples:,} {what} of {self.words:.0f} words"
 
 
+HELD_OUT = "no validation files were given, so a share of train is held out."
+
+
 class Choices(NamedTuple):
     """The tables of a recipe, and the reason for each choice by dotted path."""
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from regard.data.compression import plain_name
-from regard.tasks.suggest.survey import Choices, DataSurvey
+from regard.tasks.suggest.survey import HELD_OUT, Choices, DataSurvey
 
 SMALL = 20_000  # pairs below which dropout is stronger
 LARGE = 150_000  # pairs above which a wider model pays
@@ -46,7 +46,7 @@ def suggest_translation(files: Sequence[str], seen: DataSurvey) -> Choices:
         "model.width": f"{size}: a wider model would be undertrained.",
         "model.dropout": "the fewer the examples, the more dropout is needed against overfitting.",
         "model.start.lexicon": "a word-for-word lexicon costs seconds and saves the first epochs.",
-        "data.holdout": "no validation files were given, so a share of train is held out.",
+        "data.holdout": HELD_OUT,
         "training.budget": "long enough for a first model; an hour gives a better one.",
         "training.optimizer.kind": "from a lexicon it learns as well as muon, in cheaper steps.",
     }

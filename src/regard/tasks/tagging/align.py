@@ -53,7 +53,7 @@ def annotate(
 def _misfit(text: str, tokens: Sequence[Place], one: Marked) -> Misfit:
     begin, end, label = one
     if not label.strip():
-        return Misfit("span", f"The span {_shown(text, one)} has no label.", "Add one.")
+        return Misfit("span", f"The span {_quote(text, one)} has no label.", "Add one.")
     if not 0 <= begin < end <= len(text):
         problem = (
             f"The span [{begin}, {end}, {label!r}] is outside the text of {len(text)} characters."
@@ -61,11 +61,11 @@ def _misfit(text: str, tokens: Sequence[Place], one: Marked) -> Misfit:
         return Misfit(
             "span", problem, "Correct it: offsets are characters from 0, the end is exclusive."
         )
-    problem = f"The span {_shown(text, one)} does not begin and end at token boundaries."
+    problem = f"The span {_quote(text, one)} does not begin and end at token boundaries."
     nearest = _nearest(tokens, one)
     if nearest is None:
         return Misfit("span", problem, "Mark at least one token.")
-    return Misfit("span", problem, f"The tokens it touches are {_shown(text, nearest)}.")
+    return Misfit("span", problem, f"The tokens it touches are {_quote(text, nearest)}.")
 
 
 def _nearest(tokens: Sequence[Place], one: Marked) -> Marked | None:
@@ -78,9 +78,9 @@ def _nearest(tokens: Sequence[Place], one: Marked) -> Marked | None:
 
 
 def _overlap(text: str, one: Marked, other: Marked) -> Misfit:
-    problem = f"The spans {_shown(text, one)} and {_shown(text, other)} overlap."
+    problem = f"The spans {_quote(text, one)} and {_quote(text, other)} overlap."
     return Misfit("overlap", problem, "A token has one tag: keep one of the two spans.")
 
 
-def _shown(text: str, one: Marked) -> str:
+def _quote(text: str, one: Marked) -> str:
     return f"[{one.begin}, {one.end}, {one.label!r}] {text[one.begin : one.end]!r}"

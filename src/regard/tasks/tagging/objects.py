@@ -106,12 +106,12 @@ def _read(
             "missing-field", path, line, f"The field {name!r} is missing or has the wrong type."
         )
     elif isinstance(text, list):
-        yield _tagged(path, line, text, marks)
+        yield _join_tags(path, line, text, marks)
     else:
-        yield from _marked(path, line, value, text, marks)
+        yield from _read_marks(path, line, value, text, marks)
 
 
-def _tagged(path: Path, line: int, tokens: list[object], tags: list[object]) -> Sentence | Fault:
+def _join_tags(path: Path, line: int, tokens: list[object], tags: list[object]) -> Sentence | Fault:
     if len(tokens) != len(tags) or not tokens:
         return make_fault(
             "columns", path, line, f"There are {len(tokens)} tokens and {len(tags)} tags."
@@ -128,7 +128,7 @@ def _tagged(path: Path, line: int, tokens: list[object], tags: list[object]) -> 
     return sentence
 
 
-def _marked(
+def _read_marks(
     path: Path, line: int, value: dict[str, object], text: str, marks: list[object]
 ) -> Iterator[Found]:
     spans = [as_marked(mark) for mark in marks]

@@ -69,7 +69,7 @@ def _file(path: Path, data: DataSettings) -> Iterator[Found]:
         if not noted:
             yield _note(path, scheme)
             noted = True
-        yield from _annotated(path, found, scheme)
+        yield from _make_record(path, found, scheme)
 
 
 def _parts(path: Path, data: DataSettings) -> Iterator[Found | Sentence]:
@@ -87,7 +87,7 @@ def _note(path: Path, scheme: Scheme) -> Fault:
     return Fault("scheme", "note", str(path), 0, problem, remedy)
 
 
-def _annotated(path: Path, sentence: Sentence, scheme: Scheme) -> Iterator[Found]:
+def _make_record(path: Path, sentence: Sentence, scheme: Scheme) -> Iterator[Found]:
     """Make a record of a sentence; tags that the scheme does not allow are reported."""
     unread = [one for one in sentence if scheme != "none" and not is_prefixed(one.tag)]
     for token in unread:

@@ -44,11 +44,6 @@ class Window(NamedTuple):
     """Exclusive."""
 
 
-def marked(ids: Sequence[int]) -> list[int]:
-    """Add [CLS] and [SEP]."""
-    return [special.CLS, *ids, special.SEP]
-
-
 def encode_words(tokenizer: Tokenizer, words: Iterable[str]) -> dict[str, list[int]]:
     """Encode every word by itself; one without subwords is unknown."""
     every = sorted(set(words))
@@ -103,7 +98,7 @@ def token_logits(
     for begin, end in pairwise(cut_batches(lengths, budget=BATCH_TOKENS)):
         some = flat[begin:end]
         ids, counts = pad(
-            [marked(rows[text].ids[one.begin : one.begin + most]) for text, one in some],
+            [special.frame(rows[text].ids[one.begin : one.begin + most]) for text, one in some],
             filler=special.PAD,
         ).to(device_of(model))
         logits = model(ids, lengths=counts).cpu()

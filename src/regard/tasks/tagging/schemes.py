@@ -86,12 +86,12 @@ def write_tags(spans: Iterable[Span], length: int, scheme: Scheme) -> list[str]:
     before = Span(0, 0, "")
     for span in sorted(spans):
         adjacent = span.begin == before.end and span.label == before.label
-        tags[span.begin : span.end] = _written(span, scheme, adjacent=adjacent)
+        tags[span.begin : span.end] = _write(span, scheme, adjacent=adjacent)
         before = span
     return tags
 
 
-def _written(span: Span, scheme: Scheme, *, adjacent: bool) -> list[str]:
+def _write(span: Span, scheme: Scheme, *, adjacent: bool) -> list[str]:
     if scheme == "none":
         return [span.label] * (span.end - span.begin)
     prefixes = ["I"] * (span.end - span.begin)

@@ -10,7 +10,7 @@ import numpy as np
 from regard.data.source import RecordReader
 from regard.errors import DataError
 from regard.recipe.data import DataSettings
-from regard.tasks.suggest.survey import MOST_SURVEYED, Choices, DataSurvey
+from regard.tasks.suggest.survey import HELD_OUT, MOST_SURVEYED, Choices, DataSurvey
 from regard.tasks.tagging.example import Annotation
 from regard.tasks.tagging.read_examples import records
 
@@ -65,7 +65,7 @@ def suggest_tagging(files: Sequence[str], seen: DataSurvey) -> Choices:
         },
     }
     reasons = {
-        "data.holdout": "no validation files were given, so a share of train is held out.",
+        "data.holdout": HELD_OUT,
         "text.vocabulary": f"grows with the square root of the corpus; there are {size}.",
         "text.dropout": "unseen names have unusual subwords, so training words get them too.",
         "text.overlong": "a longer text is trained on and tagged in windows.",

@@ -36,7 +36,7 @@ def complete_tags(recipe: Recipe, source: Examples) -> Recipe:
     if not least <= len(types) <= MOST:
         raise DataError(
             f"there must be at least {least} and at most {MOST} kinds of tags. Got {len(types):,} "
-            f"in data.train: {_listed(sorted(types))}.",
+            f"in data.train: {_list_some(sorted(types))}.",
             "Mark some spans, or name the column of the tags in data.fields.",
         )
     plain = schemes == {True}
@@ -57,11 +57,11 @@ def unknown_tag(known: Sequence[str], field: str) -> tuple[str, str] | None:
         return None
     return (
         f"A tag must occur in the training data. Got {unknown[0]!r}; known tags are "
-        f"{_listed(known)}.",
+        f"{_list_some(known)}.",
         "Correct the tag, or add examples of it to data.train.",
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_some(names: Sequence[str]) -> str:
     shown = ", ".join(map(repr, names[:SHOWN])) or "none"
     return f"{shown} and {len(names) - SHOWN:,} more" if len(names) > SHOWN else shown

@@ -36,7 +36,7 @@ from regard.tasks.tagging.measure import Gold, Predicted, measure
 from regard.tasks.tagging.most_frequent import MostFrequentTag
 from regard.tasks.tagging.question import tag_question
 from regard.tasks.tagging.read_examples import records
-from regard.tasks.tagging.rows import MARKS, Row, encode_words, marked, to_rows, token_logits
+from regard.tasks.tagging.rows import MARKS, Row, encode_words, to_rows, token_logits
 from regard.tasks.tagging.suggest import survey_tokens
 from regard.tasks.tagging.tag_set import complete_tags, unknown_tag
 from regard.tasks.task import Evaluation, Examples, Prediction, Task, Texts
@@ -145,7 +145,9 @@ class Tagging(TaggingCost, Task[Tagger]):
         tagged = [list(self._tagged_words(text, field)) for text, field in examples]
         pieces = encode_words(self.tokenizer, (word for own in tagged for word, _ in own))
         numbers = {tag: number for number, tag in enumerate(self.tags, start=1)}
-        return [self._stored([(pieces[word], numbers[tag]) for word, tag in own]) for own in tagged]
+        return [
+            self._make_row([(pieces[word], numbers[tag]) for word, tag in own]) for own in tagged
+        ]
 
     def _tagged_words(self, text: str, field: str) -> Iterator[tuple[str, str]]:
         """Yield the words of an example with tags; a token of several words continues its tag."""
@@ -161,13 +163,13 @@ class Tagging(TaggingCost, Task[Tagger]):
         tokens = tuple(find_words(text))
         return Annotation(self.decoder.scheme, (self.tags[0],) * len(tokens), tokens)
 
-    def _stored(self, words: Sequence[tuple[list[int], int]]) -> tuple[list[int], ...]:
+    def _make_row(self, words: Sequence[tuple[list[int], int]]) -> tuple[list[int], ...]:
         settings = self.recipe.text
         targets, ids = _concatenate(words)
         if cut := {"head": head, "head-tail": head_tail}.get(settings.overlong):
             most = settings.max_length - MARKS
             targets, ids = cut(targets, most), cut(ids, most)
-        return [NO_TARGET, *targets, NO_TARGET], marked(ids)
+        return [NO_TARGET, *targets, NO_TARGET], special.frame(ids)
 
     def batch(
         self,
@@ -194,7 +196,7 @@ class Tagging(TaggingCost, Task[Tagger]):
         if len(ids) > longest:
             begin = 1 + int(rng.integers(len(ids) - longest + 1))
             part = slice(begin, begin + longest - MARKS)
-            targets, ids = [NO_TARGET, *targets[part], NO_TARGET], marked(ids[part])
+            targets, ids = [NO_TARGET, *targets[part], NO_TARGET], special.frame(ids[part])
         if self.dropout is None:
             return targets, ids
         firsts = [at for at, number in enumerate(targets) if number != NO_TARGET]
@@ -208,7 +210,7 @@ class Tagging(TaggingCost, Task[Tagger]):
 
     def encode_text(self, text: str) -> Batch:
         (row,) = to_rows(self.tokenizer, [text], [find_words(text)])
-        ids = marked(row.ids)
+        ids = special.frame(row.ids)
         self.check_length(len(ids))
         return self.pad([([NO_TARGET] * len(ids), ids)])
 

@@ -100,10 +100,12 @@ class Denoising(DocumentWritingCost, TextToText):
         return self._taken_out(rows, rng)._replace(numbers=numbers)
 
     def _taken_out(self, rows: Sequence[tuple[list[int], ...]], rng: np.random.Generator) -> Batch:
-        found = [self._gapped(lengths, ids, rng) for lengths, ids in rows]
+        found = [self._remove_gaps(lengths, ids, rng) for lengths, ids in rows]
         return self.pad([([*a, special.END], [*b, special.END]) for a, b in found])
 
-    def _gapped(self, lengths: list[int], ids: list[int], rng: np.random.Generator) -> MaskedText:
+    def _remove_gaps(
+        self, lengths: list[int], ids: list[int], rng: np.random.Generator
+    ) -> MaskedText:
         settings = self.settings
         if settings.gaps == "sentences" and len(lengths) > 1:
             return mask_sentences(ids, lengths, share=settings.share, rng=rng)
@@ -129,7 +131,7 @@ class Denoising(DocumentWritingCost, TextToText):
         """Take gaps out of the documents, always the same ones, and put back what was there."""
         rng = derive_generator(self.recipe.seed, Purpose.DENOISING_EVALUATION)
         rows = self.encode(list(examples))
-        found = [self._gapped(lengths, ids, rng) for lengths, ids in rows if ids]
+        found = [self._remove_gaps(lengths, ids, rng) for lengths, ids in rows if ids]
         return [([*read, special.END], [*whole, special.END]) for read, whole in found]
 
     def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
@@ -188,10 +190,10 @@ class Denoising(DocumentWritingCost, TextToText):
             for field in batch.fields
         ]
         answers = self.decode_greedily(model, rows[0])
-        asked, expected = ([self._shown(row[:-1]) for row in side] for side in rows)
+        asked, expected = ([self._show(row[:-1]) for row in side] for side in rows)
         return [Sample(*each) for each in zip(asked, expected, answers, strict=True)]
 
-    def _shown(self, ids: list[int]) -> str:
+    def _show(self, ids: list[int]) -> str:
         return "".join(self.tokenizer.tokens(ids)).replace("▁", " ").strip()
 
 

@@ -1,12 +1,12 @@
-"""What a batch of source and target loses.
+"""The loss of a batch of source and target.
 
-    decoder reads     begin + y[:-1], so that what comes in at n speaks for n + 1       (§3.1)
-    writing only      -log p(y), smoothed over the vocabulary
-    copying too       (1 - ε)·(-log p(y)) - ε·mean_w log p_vocabulary(w) + λ·coverage
+    decoder reads     begin + y[:-1], so that position n predicts token n + 1           (§3.1)
+    without copying   -log p(y), smoothed over the vocabulary
+    with copying      (1 - ε)·(-log p(y)) - ε·mean_w log p_vocabulary(w) + λ·coverage
 
-With copying, label smoothing speaks to what is written alone: the pointer's share is over the
-tokens of one source, and has no vocabulary to be smoothed over. A target that can neither be
-written nor copied is left out of the count.
+With copying, label smoothing applies to generation only: the pointer's distribution is over the
+tokens of one source, not a vocabulary. A target that can neither be generated nor copied is
+excluded from the loss.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from regard.text import special
 
 
 class Pair(NamedTuple):
-    """A batch as an encoder-decoder sees it."""
+    """A batch as an encoder-decoder reads it."""
 
     source: Int[Tensor, "row source"]
     source_lengths: Int[Tensor, " row"]
@@ -32,7 +32,7 @@ class Pair(NamedTuple):
 
 
 def shift(batch: Batch) -> Pair:
-    """Let the decoder read the target one token late: begin + y[:-1] speaks for y (§3.1)."""
+    """Shift the decoder's input by one token: begin + y[:-1] predicts y (§3.1)."""
     source, target = batch.fields
     begin = torch.full_like(target.ids[:, :1], special.BEGIN)
     target_in = torch.cat([begin, target.ids[:, :-1]], dim=1)

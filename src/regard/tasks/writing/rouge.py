@@ -1,4 +1,4 @@
-"""ROUGE: how much of a reference stands in an answer (Lin 2004).
+"""ROUGE: how much of a reference an answer contains (Lin 2004).
 
     recall = shared / in the reference     precision = shared / in the answer
     F1     = 2·precision·recall / (precision + recall)

@@ -77,18 +77,18 @@ class Summarization(SummaryCost, TextToText):
         documents, references = (list(side) for side in zip(*examples, strict=True))
         given = self.answer(model, documents, quick=quick, truncate=True)
         answers = [one.text for one in given]
-        each = _scored(answers, references)
+        each = _score(answers, references)
         scores = mean_rouge(each)._asdict()
         leads = [lead(document, self.lead) for document in documents]
         samples = [
-            Sample(_shown(document), fold_space(reference), answer, score.rougel)
+            Sample(_shorten(document), fold_space(reference), answer, score.rougel)
             for document, reference, answer, score in zip(
                 documents, references, answers, each, strict=True
             )
         ]
         return Evaluation(
             scores,
-            mean_rouge(_scored(leads, references))._asdict(),
+            mean_rouge(_score(leads, references))._asdict(),
             dict.fromkeys(scores, SIGNATURE),
             len(samples),
             samples,
@@ -96,11 +96,11 @@ class Summarization(SummaryCost, TextToText):
             if quick
             else {
                 **_details(documents, references, answers),
-                **self._copied(model, documents, given),
+                **self._describe_copies(model, documents, given),
             },
         )
 
-    def _copied(
+    def _describe_copies(
         self, model: Transformer, documents: Sequence[str], given: Sequence[Prediction]
     ) -> dict[str, Any]:
         """Say of the first answers how much of each word was copied, if the model can."""
@@ -115,12 +115,12 @@ class Summarization(SummaryCost, TextToText):
         return {"copied_words": copied_words(model, self.tokenizer, rows)}
 
 
-def _shown(document: str) -> str:
+def _shorten(document: str) -> str:
     whole = fold_space(document)
     return whole if len(whole) <= SHOWN else f"{whole[:SHOWN]}…"
 
 
-def _scored(answers: Sequence[str], references: Sequence[str]) -> list[Rouge]:
+def _score(answers: Sequence[str], references: Sequence[str]) -> list[Rouge]:
     return [rouge(*pair) for pair in zip(answers, references, strict=True)]
 
 
@@ -133,5 +133,5 @@ def _details(
     return {
         "answers": novelty(documents, answers),
         "references": novelty(documents, references),
-        "lead_words": {"words": length, **mean_rouge(_scored(cut, references))._asdict()},
+        "lead_words": {"words": length, **mean_rouge(_score(cut, references))._asdict()},
     }

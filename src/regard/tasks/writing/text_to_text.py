@@ -74,12 +74,12 @@ class TextToText(WritingCost, Task[Transformer]):
     def prepare_model(self, model: Transformer, store: Store) -> None:
         """Restrict the output vocabulary and initialize from a lexicon, if the recipe says so."""
         if self.recipe.model.writes == "seen" and self.dropout is None:
-            model.head.restrict_vocabulary(self._written(store))
+            model.head.restrict_vocabulary(self._written_tokens(store))
         if self.recipe.model.start.lexicon:
             lexicon = learn_lexicon(store, tokens=self.tokenizer.size)
             start_from_lexicon(model, *map(torch.from_numpy, lexicon))
 
-    def _written(self, store: Store) -> Tensor:
+    def _written_tokens(self, store: Store) -> Tensor:
         """Tokens seen on the target side, and every single byte, so that all can be spelled."""
         seen = store.find_present(1, tokens=self.tokenizer.size)
         seen[self.tokenizer.single_bytes] = True

@@ -149,17 +149,17 @@ def draw_sentence(chance: Chance, given: Names) -> str:
             raise Rejected
         words, mark = english.question(clause), "?"
     else:
-        words = _stated(chance, given)
+        words = _state(chance, given)
         if pattern == "two":
             joint = Word(chance.pick(_JOINTS))
-            words = (*punctuate(words, ","), joint, *_stated(chance, given))
+            words = (*punctuate(words, ","), joint, *_state(chance, given))
     if len(words) > LONGEST:
         raise Rejected
     text = " ".join(word.text for word in punctuate(words, mark))
     return text[0].upper() + text[1:]
 
 
-def _stated(chance: Chance, given: Names) -> Words:
+def _state(chance: Chance, given: Names) -> Words:
     clause = _clause(chance, given)
     fronts = clause.time is not None and clause.time.fronts and chance.happens(0.3)
     return english.clause_in_order(clause, "time" if fronts else "subject")
@@ -171,10 +171,10 @@ def _clause(chance: Chance, given: Names) -> Clause:
     return Clause(
         subject=_named_subject(chance, given, scene.subject),
         verb=scene.verb,
-        object=_named(chance, given, scene.object),
-        recipient=_named(chance, given, scene.recipient),
+        object=_name(chance, given, scene.object),
+        recipient=_name(chance, given, scene.recipient),
         place=_named_place(chance, given, scene.place),
-        companion=_named(chance, given, scene.companion),
+        companion=_name(chance, given, scene.companion),
         manner=scene.manner,
         time=_named_time(chance, given, scene.time),
         perfect=scene.perfect,
@@ -196,7 +196,7 @@ def _named_subject(chance: Chance, given: Names, subject: Subject) -> Subject:
     return Pronoun("", given.person(sex), "third", HIS if sex == "he" else HER)
 
 
-def _named(chance: Chance, given: Names, phrase: Phrase | None) -> Phrase | None:
+def _name(chance: Chance, given: Names, phrase: Phrase | None) -> Phrase | None:
     sex = None if phrase is None or phrase.plural else _sex(phrase.noun)
     if sex is None or not chance.happens(0.8):
         return phrase
