@@ -92,7 +92,7 @@ def export_run(run: Run, target: Target, folder: Path) -> Exported:
     try:
         target.write(run, found.fit, unfinished)
         side = target.open(run, found.fit, unfinished)
-        equality = compare(run, target, side, draw_samples(run))
+        equality = compare(run, target, side, draw_samples(run, target.shape(run)))
         if not equality.equal:
             raise _report_difference(target, equality)
         record = describe(run, target, found.fit, equality)

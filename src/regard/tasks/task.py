@@ -30,7 +30,7 @@ from regard.ledger.load import Load
 from regard.recipe.data import DataSettings
 from regard.recipe.recipe import Recipe
 from regard.tasks.cost import Cost
-from regard.tasks.foreign import Adoption, Export, ForeignEncoder, kind_of_body
+from regard.tasks.foreign import FRAMED, Adoption, Export, ForeignEncoder, kind_of_body
 from regard.tasks.losses import Loss
 from regard.tasks.question import AnsweredBatch, Inquiry, Question, TextAttention
 from regard.tasks.suggest.survey import DataSurvey, survey
@@ -128,7 +128,7 @@ class Task(Cost, ABC, Generic[ModelT]):
     """How many examples each pruned model is measured on by ``regard heads``."""
     attribution: ClassVar[str] = "weights"
     """How ``regard explain`` scores words by default; docs/explain.md compares the attributions."""
-    exported: ClassVar[Export] = Export("encoder", "states")
+    exported: ClassVar[Export] = Export("encoder", "states", FRAMED)
     """What the model is to other libraries, unless the recipe says more."""
     cancelled: Callable[[], Collection[int]] | None = None
     """Called between decoding steps of :meth:`answer`: the places of texts nobody waits for."""

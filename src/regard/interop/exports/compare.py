@@ -15,6 +15,7 @@ from regard.interop.exports.samples import Samples
 from regard.interop.exports.score import score
 from regard.interop.exports.target import Equality, Row, Side, Target, Texts
 from regard.run import Run
+from regard.tasks.foreign import Export
 from regard.text import special
 
 LONGEST_ANSWER = 32
@@ -25,11 +26,12 @@ ANSWERED = 16
 
 def compare(run: Run, target: Target, theirs: Side, samples: Samples) -> Equality:
     """Compare the run with an opened export."""
-    ours = Reference(run)
+    shape = target.shape(run)
+    ours = Reference(run, shape)
     texts = [text for text in samples.texts if _fits(run, ours, text)]
     encoded = ours.encode(texts)
     same = sum(a == b for a, b in zip(encoded, theirs.encode(texts), strict=True))
-    rows = make_rows(run, encoded)
+    rows = make_rows(shape, encoded)
     differences = largest_differences(ours.outputs(rows), theirs.outputs(rows))
     asked = texts[:ANSWERED]
     mine, others = (side.answer(asked, most=LONGEST_ANSWER) for side in (ours, theirs))
@@ -40,15 +42,15 @@ def compare(run: Run, target: Target, theirs: Side, samples: Samples) -> Equalit
         and agreed == len(answers)
         and all(one <= target.tolerance for one in differences.values())
     )
-    scores = score(run, ours, theirs, samples, name=target.name) if equal else {}
+    scores = score(run, shape, ours, theirs, samples, name=target.name) if equal else {}
     return Equality(
         len(texts), same, len(answers), agreed, differences, target.tolerance, scores, equal
     )
 
 
-def make_rows(run: Run, encoded: Sequence[list[int]]) -> list[Row]:
+def make_rows(shape: Export, encoded: Sequence[list[int]]) -> list[Row]:
     """Give every row the target or the segments that its model reads."""
-    shape, rows = run.task.export(), []
+    rows = []
     for number, ids in enumerate(encoded):
         if shape.kind == "encoder-decoder":
             other = encoded[number - 1][:-1][:LONGEST_ANSWER]

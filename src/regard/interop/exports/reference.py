@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 
 from regard.interop.exports.target import Row, Texts
+from regard.models.bi_encoder import BiEncoder
+from regard.models.body import all_visible
 from regard.run import Run
 from regard.tasks.foreign import TEXT, Export
 from regard.tasks.kinds import make_task
@@ -32,12 +34,12 @@ class Reference:
 
     Args:
         run: The run.
+        shape: What its model is to the other side.
 
     """
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.shape: Export = run.task.export()
+    def __init__(self, run: Run, shape: Export) -> None:
+        self.run, self.shape = run, shape
         self.model: Any = deepcopy(run.model).cpu().double().eval()
 
     def encode(self, texts: Sequence[Texts]) -> list[list[int]]:
@@ -69,28 +71,31 @@ class Reference:
         ids, length = torch.tensor([row.ids]), torch.tensor([len(row.ids)])
         segments = torch.tensor([row.segments]) if row.segments else None
         model = self.model
-        visible = torch.ones(1, 1, 1, len(row.ids), dtype=torch.bool)
         if self.shape.kind == "encoder-decoder":
-            target = torch.tensor([list(row.target)])
-            states = model(
-                ids, target, source_lengths=length, target_lengths=torch.tensor([len(row.target)])
-            )
-            return {"logits": model.head(states)[0]}
+            lengths = {"source_lengths": length, "target_lengths": torch.tensor([len(row.target)])}
+            return {"logits": model.head(model(ids, torch.tensor([row.target]), **lengths))[0]}
         if self.shape.head == "tokens":
-            states = (
-                model(ids)
-                if self.shape.kind == "causal"
-                else model(ids, visible=visible, segments=segments)
-            )
-            found = {"logits": model.head(states)[0]}
-            if self.shape.pairs and row.segments:
-                found["pair_logits"] = model.pair_head(states, visible=visible)[0]
-            return found
+            return self._token_logits(ids, segments)
         if self.shape.head == "labels":
             return {"logits": model(ids, lengths=length, segments=segments)[0]}
-        if self.shape.head == "states":
-            return {"states": model.body(ids, visible=visible)[0]}
-        return {"logits" if self.shape.head == "tags" else "vector": model(ids, lengths=length)[0]}
+        if self.shape.head == "tags":
+            return {"logits": model(ids, lengths=length)[0]}
+        if self.shape.head == "vector" and isinstance(model, BiEncoder):
+            return {"vector": model(ids, lengths=length)[0]}
+        states = model.body(ids, visible=all_visible(len(row.ids)))[0]
+        pooled = self.shape.head == "vector"
+        return {"vector": states.mean(dim=0)} if pooled else {"states": states}
+
+    def _token_logits(self, ids: Tensor, segments: Tensor | None) -> dict[str, Tensor]:
+        model = self.model
+        if self.shape.kind == "causal":
+            return {"logits": model.head(model(ids))[0]}
+        visible = all_visible(ids.shape[1])
+        states = model(ids, visible=visible, segments=segments)
+        found = {"logits": model.head(states)[0]}
+        if self.shape.pairs and segments is not None:
+            found["pair_logits"] = model.pair_head(states, visible=visible)[0]
+        return found
 
     def answer(self, texts: Sequence[Texts], *, most: int) -> list[str] | None:
         if self.shape.head != "tokens" or self.shape.kind == "encoder":

@@ -37,9 +37,8 @@ class Samples(NamedTuple):
     examples: list[Texts]
 
 
-def draw_samples(run: Run) -> Samples:
+def draw_samples(run: Run, shape: Export) -> Samples:
     """Take texts from the test split of the run's recipe; without data, make some up."""
-    shape = run.task.export()
     try:
         require_files(run.recipe)
         found = list(islice(examples(run.recipe, "test")(), SCORED))
@@ -47,7 +46,7 @@ def draw_samples(run: Run) -> Samples:
     except RegardError:
         found, split = [], ""
     texts = [example[: run.task.texts] for example in found[:TEXTS]]
-    if shape.kind == "encoder-decoder" or run.task.export().head == "vector":
+    if shape.kind == "encoder-decoder" or shape.head == "vector":
         texts = [example[:1] for example in texts]
     texts = [example for example in texts if all(text.strip() for text in example)]
     texts = texts or _make_up(run, 2 if _needs_pairs(shape) else 1)

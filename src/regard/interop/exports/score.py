@@ -20,14 +20,13 @@ LONGEST_ANSWER = 100
 
 
 def score(
-    run: Run, ours: Reference, theirs: Side, samples: Samples, *, name: str
+    run: Run, shape: Export, ours: Reference, theirs: Side, samples: Samples, *, name: str
 ) -> dict[str, Any]:
     """Score both sides on the same examples; without data, say why there are no scores."""
     if not samples.examples:
         return {"none": "the files of the recipe's test split are not there"}
-    shape = run.task.export()
-    if shape.head == "states":
-        return {"none": "the states of a body have no score of their own"}
+    if shape.head != run.task.export().head or shape.head == "states":
+        return {"none": "states and vectors of such a run have no score of their own"}
     if run.recipe.data.apart:
         return {"none": "data.apart hides documents from each other, which the target does not"}
     sides: dict[str, Side] = {"regard": ours, name: theirs}

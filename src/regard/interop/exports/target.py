@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from torch import Tensor
 
 from regard.run import Run
-from regard.tasks.foreign import Obstacle
+from regard.tasks.foreign import Export, Obstacle
 
 Texts = tuple[str, ...]
 
@@ -93,5 +93,9 @@ class Target(NamedTuple):
     """Open the folder with the target's own implementation."""
     tolerance: float = 1e-4
     """Largest difference of outputs that counts as equal."""
-    usage: Callable[[Fit, Path], str] = lambda fit, folder: ""
-    """Return lines that show how the folder is used."""
+    view: Callable[[Export], Export] = lambda shape: shape
+    """Return what the target makes of a model, such as vectors of any encoder."""
+
+    def shape(self, run: Run) -> Export:
+        """Return what the run's model is to this target."""
+        return self.view(run.task.export())

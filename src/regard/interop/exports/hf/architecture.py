@@ -31,7 +31,7 @@ class Architecture(NamedTuple):
     """By head, the class that has it; the architecture has no other heads."""
     needs: tuple[Need, ...]
     config: Callable[[Run], dict[str, Any]]
-    tensors: Callable[[Run, "Parts"], Tensors]
+    tensors: Callable[[Run, "Parts", Export], Tensors]
     further: Callable[[Run, Export], list[Obstacle]] = lambda run, shape: []
     """Obstacles that follow from more than one setting."""
     notes: Callable[[Run], tuple[str, ...]] = lambda run: ()

@@ -170,7 +170,7 @@ def _architecture(name: str, generation: str, *, order: str, normed: bool) -> Ar
         {"tokens": generation},
         (*COMMON, *needs),
         lambda run: make_config(run, offset=offset),
-        lambda run, parts: map_tensors(run, parts, offset=offset),
+        lambda run, parts, _shape: map_tensors(run, parts, offset=offset),
     )
 
 

@@ -145,9 +145,8 @@ def make_config(run: Run, *, offset: int) -> dict[str, Any]:
     }
 
 
-def map_tensors(run: Run, parts: Parts, names: Names, *, offset: int) -> Tensors:
+def map_tensors(run: Run, parts: Parts, shape: Export, names: Names, *, offset: int) -> Tensors:
     """Return all tensors by their names there."""
-    shape = run.task.export()
     prefix = "" if shape.head == "states" else f"{names.body}."
     body = {f"{prefix}{name}": tensor for name, tensor in _body(run, parts, names, offset).items()}
     return {**body, **_head(run, parts, names, shape)}
@@ -261,7 +260,7 @@ def _architecture(
         classes,
         (*COMMON, *needs),
         lambda run: make_config(run, offset=offset),
-        lambda run, parts: map_tensors(run, parts, names, offset=offset),
+        lambda run, parts, shape: map_tensors(run, parts, shape, names, offset=offset),
         find_head_obstacles,
         notes=_notes if names is ROBERTA else lambda run: (),
     )

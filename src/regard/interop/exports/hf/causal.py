@@ -36,6 +36,7 @@ from regard.interop.exports.hf.architecture import (
     unwritable,
 )
 from regard.run import Run
+from regard.tasks.foreign import Export
 from regard.text import special
 
 SHARED = (
@@ -117,7 +118,7 @@ def shared_config(run: Run) -> dict[str, Any]:
     }
 
 
-def map_tensors(run: Run, parts: Parts) -> Tensors:
+def map_tensors(run: Run, parts: Parts, _shape: Export) -> Tensors:
     """Return all tensors of a Llama by their names there."""
     stack = parts.at("body.stack")
     found = map_ends(run, parts, table="model.embed_tokens.weight")
@@ -181,9 +182,9 @@ def make_qwen_config(run: Run) -> dict[str, Any]:
     return found
 
 
-def map_qwen_tensors(run: Run, parts: Parts) -> Tensors:
+def map_qwen_tensors(run: Run, parts: Parts, shape: Export) -> Tensors:
     """Return Qwen3's tensors."""
-    found = map_tensors(run, parts)
+    found = map_tensors(run, parts, shape)
     for name, tensor in list(found.items()):
         gate = name.replace("up_proj", "gate_proj")
         if gate not in found:
@@ -212,7 +213,7 @@ def make_gpt2_config(run: Run) -> dict[str, Any]:
     }
 
 
-def map_gpt2_tensors(run: Run, parts: Parts) -> Tensors:
+def map_gpt2_tensors(run: Run, parts: Parts, _shape: Export) -> Tensors:
     """Return GPT-2's tensors; matrices are transposed there, queries, keys and values one."""
     stack = parts.at("body.stack")
     found = map_ends(run, parts, table="transformer.wte.weight")

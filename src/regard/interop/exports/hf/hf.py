@@ -27,6 +27,18 @@ from regard.text import special
 
 ARCHITECTURES: tuple[Architecture, ...] = (*BARTS, T5, *CAUSAL, *ENCODERS)
 CONFIG, WEIGHTS, GENERATION = "config.json", "model.safetensors", "generation_config.json"
+NO_POOLING = Obstacle(
+    "task",
+    "retrieval",
+    "transformers has no class that pools states to a vector",
+    "Export to sentence-transformers instead.",
+)
+NO_CAUSAL_HEAD = Obstacle(
+    "model.causal",
+    True,
+    "transformers has no causal class with a head built like this one",
+    "Leave model.causal out.",
+)
 NEVER = (special.PAD, special.UNKNOWN, special.BEGIN, special.CLS, special.SEP, special.MASK)
 """Tokens that no answer contains."""
 
@@ -34,11 +46,16 @@ NEVER = (special.PAD, special.UNKNOWN, special.BEGIN, special.CLS, special.SEP, 
 def fits(run: Run) -> Fit | list[Obstacle]:
     """Return the architecture that a run fits, or what stands in the way of the nearest one."""
     shape = run.task.export()
+    return choose(run, shape) if shape.head != "vector" else [NO_POOLING]
+
+
+def choose(run: Run, shape: Export) -> Fit | list[Obstacle]:
+    """Return the first architecture that fits, or the obstacles of the nearest one."""
     head = "pairs" if shape.pairs else shape.head
     tokens = find_tokenizer_obstacles(run.tokenizer, shape)
     able = [one for one in ARCHITECTURES if one.kind == shape.kind and head in one.classes]
     if not able:
-        return [_refuse_head(run, shape)]
+        return [NO_CAUSAL_HEAD]
     found = []
     for one in able:
         obstacles = [*find_obstacles(run.recipe, one.needs), *one.further(run, shape), *tokens]
@@ -48,42 +65,34 @@ def fits(run: Run) -> Fit | list[Obstacle]:
     return min(found, key=len)
 
 
-def _refuse_head(run: Run, shape: Export) -> Obstacle:
-    if shape.head == "vector":
-        reason = "transformers has no class that pools states to a vector"
-        return Obstacle("task", run.recipe.task, reason, "Export to sentence-transformers instead.")
-    reason = "transformers has no causal class whose head is built like this one"
-    return Obstacle("model.causal", True, reason, "Leave model.causal out.")
-
-
 def write(run: Run, fit: Fit, folder: Path) -> None:
     """Write config, weights, tokenizer, generation settings and card."""
-    one: Architecture = fit.plan
-    write_network(run, one, fit.architecture, folder)
-    write_tokenizer(run, folder)
-    if run.task.export().head == "tokens" and one.kind != "encoder":
+    shape, one = run.task.export(), fit.plan
+    write_network(run, shape, fit, folder)
+    write_tokenizer(run, shape, folder)
+    if shape.head == "tokens" and one.kind != "encoder":
         _write_json(folder / GENERATION, make_generation(run, one))
     write_card(run, fit, folder)
 
 
-def write_network(run: Run, one: Architecture, name: str, folder: Path) -> None:
+def write_network(run: Run, shape: Export, fit: Fit, folder: Path) -> None:
     """Write ``config.json`` and ``model.safetensors``."""
+    one: Architecture = fit.plan
     parts = Parts(collect_parameters(run.model))
-    tensors = {key: tensor.clone() for key, tensor in one.tensors(run, parts).items()}
+    tensors = {key: tensor.clone() for key, tensor in one.tensors(run, parts, shape).items()}
     config = {
-        "architectures": [name],
+        "architectures": [fit.architecture],
         "model_type": one.name,
         "dtype": str(next(iter(tensors.values())).dtype).removeprefix("torch."),
         **one.config(run),
-        **make_labels(run.task.export()),
+        **make_labels(shape),
     }
     _write_json(folder / CONFIG, config)
     write_tensors(folder / WEIGHTS, tensors, metadata={"format": "pt"})
 
 
-def write_tokenizer(run: Run, folder: Path) -> None:
+def write_tokenizer(run: Run, shape: Export, folder: Path) -> None:
     """Write ``tokenizer.json`` and ``tokenizer_config.json``."""
-    shape = run.task.export()
     found = build_tokenizer(run.tokenizer, shape)
     write_whole(folder / WHOLE, json.dumps(found, ensure_ascii=False))
     _write_json(folder / SETTINGS, build_settings(run, shape))

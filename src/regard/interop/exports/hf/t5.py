@@ -87,7 +87,7 @@ def make_config(run: Run) -> dict[str, Any]:
     }
 
 
-def map_tensors(run: Run, parts: Parts) -> Tensors:
+def map_tensors(run: Run, parts: Parts, _shape: Export) -> Tensors:
     """Return all tensors by their names there."""
     features = run.recipe.model.width // run.recipe.flat()["model.mixer.heads"]
     scale = attention_scale(run) / features**0.5
