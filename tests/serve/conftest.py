@@ -1,7 +1,9 @@
 """One engine for all tests, on stored runs; it lives in an event loop of its own thread."""
 
 import asyncio
+import itertools
 import json
+import random
 import socket
 import subprocess
 import sys
@@ -14,12 +16,36 @@ import httpx
 import pytest
 import uvicorn
 
+from regard.cli.main import main
 from regard.serve.app import ServeSettings, make_app
 from regard.serve.engine import Engine
 from regard.serve.gate import GateSettings
 from regard.serve.settings import EngineSettings
 
 KEEPSAKES = Path(__file__).parents[1] / "keepsakes" / "0.1.0-a"
+WORDS = ["soup", "bread", "salt", "boat", "wind", "sail", "song", "drum", "choir"]
+MODEL = (
+    "[model]\nwidth = 12\ndepth = 1\nfeed_forward = 13\nmixer = { kind = 'attention', heads = 2 }\n"
+)
+BUDGET = "[training]\nbudget = '6 steps'\nbatch_tokens = 200\nevaluations = 1\nthreads = 1\n"
+RECIPES = {
+    "search": f"""task = "retrieval"
+data = {{ train = ["documents.jsonl"], holdout = 0.3 }}
+text = {{ vocabulary = 290, max_length = 40, overlong = "head" }}
+{MODEL}[retrieval]
+query_length = [2, 4]
+document_length = [4, 12]
+{BUDGET}""",
+    "pairs": f"""task = "sentence-pair"
+data = {{ train = ["pairs.tsv"], scores = true, holdout = 0.3 }}
+text = {{ vocabulary = 290, max_length = 24, overlong = "head" }}
+{MODEL}{BUDGET}""",
+    "scenes": f"""task = "translation"
+data = {{ train = ["scenes.de", "scenes.en"], holdout = 0.3 }}
+text = {{ vocabulary = 290, max_length = 32 }}
+decoding = {{ beam = 3, max_length = 8 }}
+{MODEL}{BUDGET}""",
+}
 RUNS = [KEEPSAKES / name for name in ("translation", "classification", "language-modelling")]
 
 
@@ -33,6 +59,29 @@ def call():
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
     loop.close()
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory):
+    """Train small runs of retrieval, sentence pairs and translation; index some documents."""
+    folder, rng = tmp_path_factory.mktemp("trained"), random.Random(5)
+    texts = [" ".join(rng.choices(WORDS, k=7)) for _ in range(40)]
+    rows = [{"_id": str(n), "title": text[:9], "text": text} for n, text in enumerate(texts)]
+    (folder / "documents.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pairs = [
+        f"{a}\t{b}\t{1 + 4 * len({*a.split()} & {*b.split()}) / 9:.2f}\n"
+        for a, b in itertools.pairwise(texts)
+    ]
+    (folder / "pairs.tsv").write_text("".join(pairs))
+    for code in ("de", "en"):
+        (folder / f"scenes.{code}").write_text("\n".join(texts) + "\n")
+    for name, recipe in RECIPES.items():
+        (folder / f"{name}.toml").write_text(recipe)
+        run = str(folder / "runs" / name)
+        assert main(["train", str(folder / f"{name}.toml"), "--run", run]) == 0
+    index = ["index", str(folder / "runs" / "search"), str(folder / "documents.jsonl")]
+    assert main([*index, "--output", str(folder / "indexes" / "indexed")]) == 0
+    return folder
 
 
 @pytest.fixture(scope="session")

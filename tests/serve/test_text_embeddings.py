@@ -3,72 +3,39 @@
 A run of retrieval, one that scores pairs of sentences, a classifier, a language model, an index.
 """
 
-import itertools
-import json
 import math
-import random
 
 import numpy as np
 import pytest
 from huggingface_hub import InferenceClient
 
-from regard.cli.main import main
 from regard.inference.predictor import Predictor
 from regard.run import Run
 from regard.serve.app import ServeSettings
 from regard.serve.engine import Engine
 from regard.serve.settings import EngineSettings
 
-from .conftest import KEEPSAKES, listen, make_site
-
-WORDS = ["soup", "bread", "salt", "boat", "wind", "sail", "song", "drum", "choir"]
-MODEL = (
-    "[model]\nwidth = 12\ndepth = 1\nfeed_forward = 13\nmixer = { kind = 'attention', heads = 2 }\n"
-)
-BUDGET = "[training]\nbudget = '6 steps'\nbatch_tokens = 200\nevaluations = 1\nthreads = 1\n"
-SEARCH = f"""task = "retrieval"
-data = {{ train = ["documents.jsonl"], holdout = 0.3 }}
-text = {{ vocabulary = 290, max_length = 16, overlong = "head" }}
-{MODEL}[retrieval]
-query_length = [2, 4]
-document_length = [4, 12]
-{BUDGET}"""
-PAIRS = f"""task = "sentence-pair"
-data = {{ train = ["pairs.tsv"], scores = true, holdout = 0.3 }}
-text = {{ vocabulary = 290, max_length = 24, overlong = "head" }}
-{MODEL}{BUDGET}"""
+from .conftest import KEEPSAKES, WORDS, listen, make_site
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Train two small runs and index some documents."""
-    folder, rng = tmp_path_factory.mktemp("ranks"), random.Random(5)
-    texts = [" ".join(rng.choices(WORDS, k=7)) for _ in range(40)]
-    rows = [{"_id": str(n), "title": text[:9], "text": text} for n, text in enumerate(texts)]
-    (folder / "documents.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    pairs = [
-        f"{a}\t{b}\t{1 + 4 * len({*a.split()} & {*b.split()}) / 9:.2f}\n"
-        for a, b in itertools.pairwise(texts)
-    ]
-    (folder / "pairs.tsv").write_text("".join(pairs))
-    for name, recipe in (("search", SEARCH), ("pairs", PAIRS)):
-        (folder / f"{name}.toml").write_text(recipe)
-        assert main(["train", str(folder / f"{name}.toml"), "--run", str(folder / name)]) == 0
-    index = ["index", str(folder / "search"), str(folder / "documents.jsonl")]
-    assert main([*index, "--output", str(folder / "indexed")]) == 0
-    return folder
-
-
-def ready(call, folders):
-    engine = Engine(folders, EngineSettings(workers=1, request_texts=8))
+def ready(call, traineds):
+    engine = Engine(traineds, EngineSettings(workers=1, request_texts=8))
     call(engine.start())
     return engine
 
 
 @pytest.fixture(scope="module")
-def several(call, folder):
+def several(call, trained):
     kept = [KEEPSAKES / name for name in ("classification", "language-modelling", "translation")]
-    engine = ready(call, [folder / "search", folder / "pairs", folder / "indexed", *kept])
+    engine = ready(
+        call,
+        [
+            trained / "runs" / "search",
+            trained / "runs" / "pairs",
+            trained / "indexes" / "indexed",
+            *kept,
+        ],
+    )
     yield make_site(engine, call, ServeSettings())
     call(engine.stop())
 
@@ -84,9 +51,9 @@ def post(several):
 
 
 @pytest.fixture
-def vectors(folder):
+def vectors(trained):
     """Give the vectors of the run itself."""
-    run = Predictor(Run(folder / "search"))
+    run = Predictor(Run(trained / "runs" / "search"))
     return lambda *texts: run.encode(texts)
 
 
@@ -101,10 +68,10 @@ def test_the_stock_client_gets_vectors_and_similarities(several, call, vectors, 
         assert near[0] == pytest.approx(1, abs=1e-5) and near[1] < near[0]
 
 
-def test_texts_and_ids_are_embedded_whole_in_any_form(post, several, folder, vectors):
+def test_texts_and_ids_are_embedded_whole_in_any_form(post, several, trained, vectors):
     expected = vectors("soup bread", "boat")
     assert np.allclose(post("/embed", inputs=["soup bread", "boat"]), expected, atol=1e-6)
-    tokenizer = Run(folder / "search").tokenizer
+    tokenizer = Run(trained / "runs" / "search").tokenizer
     ids = tokenizer.encode("soup bread")
     assert np.allclose(post("/embed", inputs=ids), expected[:1], atol=1e-6)
     assert np.allclose(post("/embed", inputs=[ids, "boat"]), expected, atol=1e-6)
@@ -116,12 +83,12 @@ def test_texts_and_ids_are_embedded_whole_in_any_form(post, several, folder, vec
 
 
 def test_a_text_that_is_too_long_is_cut_only_if_that_is_asked_for(post, several, vectors):
-    words = ["soup", "bread", "boat", "wind"] * 6
+    words = ["soup", "bread", "boat", "wind"] * 12
     asked = {"inputs": " ".join(words)}
     refused = several.post("/embed", asked)
     assert refused.status_code == 413 and refused.json()["error_type"] == "Validation"
     cut = post("/embed", **asked, truncate=True)
-    most = 14  # of 16, two are [CLS] and [SEP]
+    most = 38  # of 40, two are [CLS] and [SEP]
     assert np.allclose(cut, vectors(" ".join(words[:most])), atol=1e-6)
     left = post("/embed", **asked, truncate=True, truncation_direction="Left")
     assert np.allclose(left, vectors(" ".join(words[-most:])), atol=1e-6)
@@ -130,16 +97,16 @@ def test_a_text_that_is_too_long_is_cut_only_if_that_is_asked_for(post, several,
     assert openai.status_code == 400 and openai.json()["error"]["param"] == "input"
 
 
-def test_embed_all_gives_a_state_for_each_token_with_the_special_ones(post, folder):
-    run = Run(folder / "search")
+def test_embed_all_gives_a_state_for_each_token_with_the_special_ones(post, trained):
+    run = Run(trained / "runs" / "search")
     (states,) = post("/embed_all", inputs="soup bread")
     (expected,) = run.task.token_states(run.model, ["soup bread"])
     assert len(states) == len(run.tokenizer.encode("soup bread")) + 2
     assert np.allclose(states, expected.numpy(), atol=1e-6)
 
 
-def test_a_flat_list_of_two_texts_is_one_pair(post, folder):
-    run = Predictor(Run(folder / "pairs"))
+def test_a_flat_list_of_two_texts_is_one_pair(post, trained):
+    run = Predictor(Run(trained / "runs" / "pairs"))
     a, b = "soup bread salt", "salt\tand wind"
     score = run.predict(f"{a}\tsalt and wind")[0].score
     (one,) = post("/predict", inputs=[a, b])
@@ -158,9 +125,9 @@ def test_raw_scores_are_logits(post):
     assert sum(one["score"] for one in shares) == pytest.approx(1) and raw[0]["score"] < 0
 
 
-def test_a_run_that_scores_pairs_ranks_texts_by_its_score(post, folder):
+def test_a_run_that_scores_pairs_ranks_texts_by_its_score(post, trained):
     query, texts = "soup bread", ["boat wind sail", "bread soup", "song"]
-    run = Run(folder / "pairs")
+    run = Run(trained / "runs" / "pairs")
     low, high = run.recipe.data.score_range
     found = Predictor(run).predict([f"{query}\t{text}" for text in texts])
     shares = [(one.score - low) / (high - low) for one in found]
@@ -205,7 +172,7 @@ def test_classify_gives_every_probability_in_the_order_of_the_labels(post):
     assert found["object"] == "list" and found["usage"]["total_tokens"] > 4
 
 
-def test_the_two_kinds_of_tokenize_are_told_apart_by_the_name_of_the_text(post, folder):
+def test_the_two_kinds_of_tokenize_are_told_apart_by_the_name_of_the_text(post, trained):
     tokenizer = Run(KEEPSAKES / "classification").tokenizer
     text = "a fine é"
     ids = tokenizer.encode(text)
@@ -309,9 +276,9 @@ def test_refusals_beside_openai_have_its_shape(several, path, body, param):
     assert answer.json()["error"]["param"] == param
 
 
-def test_two_that_fit_must_be_named(call, folder):
-    engine = Engine([folder / "search"], EngineSettings(workers=1))
-    engine.folders["twin"] = folder / "search"
+def test_two_that_fit_must_be_named(call, trained):
+    engine = Engine([trained / "runs" / "search"], EngineSettings(workers=1))
+    engine.folders["twin"] = trained / "runs" / "search"
     call(engine.start())
     try:
         site = make_site(engine, call, ServeSettings())
