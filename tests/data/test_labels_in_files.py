@@ -42,9 +42,11 @@ def test_a_list_of_several_needs_a_separator_and_the_remedy_names_it(tmp_path):
 
 
 def test_a_list_of_one_is_one_label(tmp_path):
-    path = written(tmp_path / "a.jsonl", json.dumps({"text": "x", "label": ["a"]}))
-    (record,) = found(path)
+    rows = ({"text": "x", "label": ["a"]}, {"text": ["x"], "label": "a"})
+    path = written(tmp_path / "a.jsonl", "\n".join(map(json.dumps, rows)))
+    record, fault = found(path, fields=("text", "label"), roles=("text", "label"))
     assert record.fields == ("x", "a")
+    assert fault.problem == "The field 'text' is a list of 1."
 
 
 def test_an_empty_list_says_that_there_is_no_label_and_an_empty_field_does_not(tmp_path):

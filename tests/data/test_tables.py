@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from regard.data.check import check
-from regard.data.encoding import detect_encoding
+from regard.data.encoding import detect_encoding, find_encoding
 from regard.data.formats.dialect import detect_delimiter
 from regard.data.record import Request
 from regard.data.source import RecordReader, find_columns, find_format, read, scan
@@ -178,8 +178,9 @@ def test_a_table_without_header_has_numbers(tmp_path, columns, fields):
 @pytest.mark.parametrize(
     ("names", "columns", "words"),
     [
-        (["a", "b", "c"], [3, 5, 6], ["'b' and 'c' are both like labels", "'a' (text)"]),
-        (["a", "b", "c"], [3, 3, 5], ["'a' and 'b' are both like texts", "'c' (label)"]),
+        (["a", "b", "c"], [3, 5, 6], ["'b' and 'c' both look like labels", "'a' (text)"]),
+        (["a", "b", "c"], [3, 3, 5], ["'a' and 'b' both look like texts", "'c' (label)"]),
+        (["question", "b", "c"], [4, 3, 5], ["'question' and 'b' both look like texts"]),
         (["a", "b", "c"], [0, 1, 5], ["no column holds texts", "'a' (id)", "'b' (date)"]),
         (["a", "b", "c"], [0, 2, 3], ["no column holds labels", "'b' (number)"]),
     ],
@@ -191,6 +192,27 @@ def test_columns_that_are_not_clear_are_listed_and_not_guessed(tmp_path, names, 
     assert (
         all(word in refusal.value.problem for word in words) and "--fields" in refusal.value.remedy
     )
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected", "found"),
+    [
+        ("utf-8", "cp1252", "utf-8"),
+        ("cp1252", "utf-8", "cp1252"),
+        ("latin-1", "latin-1", "latin-1"),
+        ("utf-16", "utf-8", "utf-16"),
+        ("cp1252", "utf-16", "cp1252"),
+    ],
+)
+def test_a_file_that_is_named_by_hand_has_its_own_encoding(tmp_path, encoding, expected, found):
+    (tmp_path / "a.csv").write_text("Größe,für\n" * 7, encoding=encoding)
+    assert find_encoding(tmp_path / "a.csv", expected) == found
+
+
+def test_what_is_no_file_of_text_has_the_encoding_that_is_expected(tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"\0" * 64)
+    for name in ("a.parquet", ".", "nowhere.csv"):
+        assert find_encoding(tmp_path / name, "latin-1") == "latin-1"
 
 
 def test_texts_of_a_pair_are_in_the_order_of_the_file(tmp_path):

@@ -211,6 +211,50 @@ def test_wrong_tables_are_refused_and_leave_nothing(trained, tmp_path, refused):
     refused(2, predict(trained, tmp_path / "no.csv", tmp_path / "out.csv"), "no such file")
 
 
+def test_other_files_are_measured_in_their_own_encoding_without_bad_lines(
+    trained, tmp_path, capsys, refused
+):
+    rows = [[*row[:2], f"{row[2]} – übrigens", row[3]] for row in tickets(20)]
+    rows[4][3] = ""
+    source = write(tmp_path / "new.csv", [HEADER, *rows], encoding="cp1252")
+    call = ["evaluate", str(trained), "--data", str(source)]
+    refused(1, call, "new.csv:6", "The label is empty", "--skip-bad-lines")
+    capsys.readouterr()
+    assert main([*call, "--skip-bad-lines"]) == 0
+    shown = capsys.readouterr()
+    assert "19; 1 bad line skipped" in shown.out and "new.csv is read as cp1252" in shown.err
+
+
+def test_lines_are_answered_in_their_own_encoding(trained, tmp_path, capsys, refused):
+    lines = tmp_path / "new.txt"
+    lines.write_text("my invoice – schön\nthe parcel\n", encoding="cp1252")
+    assert main(["predict", str(trained), "--input", str(lines)]) == 0
+    shown = capsys.readouterr()
+    assert len(shown.out.splitlines()) == 2 and "new.txt is read as cp1252" in shown.err
+    lines.write_bytes("schön\nübrigens\n".encode() + b"\xfc\n")
+    call = ["predict", str(trained), "--input", str(lines)]
+    refused(2, call, "new.txt:3", "byte 0xFC", "Convert the file to UTF-8.")
+    lines.write_bytes(b"one\0two\n")
+    refused(2, call, "new.txt:1", "NUL", "Correct the line.")
+
+
+def test_documents_are_named_by_a_column(tmp_path, refused, said):
+    source = write(tmp_path / "new.csv", [HEADER, *tickets(30)], encoding="utf-16")
+    call = ["index", str(source), "--words-only", "--output", str(tmp_path / "index")]
+    named = [*call, "--fields", "Ticket ID,Message body"]
+    assert main([*named, "--json"]) == 0 and said()["documents"] == 30
+    assert main(["search", str(tmp_path / "index"), "parcel", "--json"]) == 0
+    assert {found["id"] for found in said()["results"]} < {str(4711 + n) for n in range(30)}
+    other = [*call[:-1], str(tmp_path / "other")]
+    twice = ("--fields", "Category,Message body")
+    refused(1, [*other, *twice], "already defined in line", "--skip-bad-lines")
+    assert main([*other, *twice, "--skip-bad-lines", "--json"]) == 0
+    assert said()["documents"] == 3
+    more = [*call[:-1], str(tmp_path / "more"), "--fields"]
+    refused(1, [*more, "Number,Message body"], "'Number', which names the document")
+    refused(2, [*more, "a,b,c"], "3 columns: a, b, c")
+
+
 def test_the_column_of_documents_is_named_or_refused(tmp_path, refused, said):
     rows = [[*row[:3], f"Re: {row[2]}"] for row in tickets()]
     source = write(tmp_path / "notes.csv", [[*HEADER[:2], "Asked", "Told"], *rows])

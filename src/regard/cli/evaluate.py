@@ -1,22 +1,32 @@
 """``regard evaluate``: measure a trained model."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from regard.cli.options import AsJson, Decoding, Ensemble, Fields, parse_fields
-from regard.cli.screen import print_json, print_rows
+from regard.cli.options import (
+    AsJson,
+    Decoding,
+    Ensemble,
+    Fields,
+    SkipBadLines,
+    offer_skipping,
+    parse_fields,
+)
+from regard.cli.screen import print_json, print_rows, print_text
 
 MOST_LABELS = 30  # listed with their scores
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913, PLR0917 - one for each option
     run: Annotated[Path, typer.Argument(help="A finished run folder.")],
     data: Annotated[
         list[str], typer.Option("--data", help="A file to measure on; give both sides of a pair.")
     ] = [],  # noqa: B006
     fields: Fields = "",
+    skip: SkipBadLines = False,
     split: Annotated[str, typer.Option(help="train, valid or test, without --data.")] = "test",
     ensemble: Ensemble = [],  # noqa: B006
     changes: Decoding = [],  # noqa: B006
@@ -42,7 +52,11 @@ def evaluate(
     )
 
     model = Predictor(load_run(run, ensemble=ensemble, decoding=parse_overrides(changes)))
-    measured = model.evaluate(split=split, files=data, fields=parse_fields(fields))
+    columns = parse_fields(fields)
+    with offer_skipping():
+        measured = model.evaluate(split=split, files=data, fields=columns, skip=skip)
+    if data and (encoding := model.find_encoding(data)) != "utf-8":
+        print_text(f"{data[0]} is read as {encoding}", to=sys.stderr)
     if as_json:
         print_json(measured.as_json())
         return
@@ -62,4 +76,6 @@ def evaluate(
     if empty := describe_empty(measured.as_json()):
         rows.append(("no label", empty))
     rows += [(f"{name} is", signature) for name, signature in measured.signature.items()]
-    print_rows([*rows, ("examples", f"{measured.examples:,}")])
+    skipped = measured.details.get("skipped", 0)
+    rest = f"; {skipped:,} bad {'line' if skipped == 1 else 'lines'} skipped" if skipped else ""
+    print_rows([*rows, ("examples", f"{measured.examples:,}{rest}")])

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import AsJson, Fields, parse_fields
+from regard.cli.options import AsJson, Fields, SkipBadLines, offer_skipping, parse_fields
 from regard.cli.screen import print_json, print_text
 
 
@@ -22,9 +22,7 @@ def index(
     approximate: Annotated[
         bool, typer.Option("--approximate", help="Also a graph, for millions of documents.")
     ] = False,
-    skip: Annotated[
-        bool, typer.Option("--skip-bad-lines", help="Leave out lines that cannot be read.")
-    ] = False,
+    skip: SkipBadLines = False,
     fields: Fields = "",
     as_json: AsJson = False,
 ) -> None:
@@ -36,6 +34,7 @@ def index(
     Examples:
         regard index runs/search data/cranfield --output indexes/cranfield
         regard index runs/search articles.csv --fields "Body" --output indexes/articles
+        regard index runs/search tickets.csv --fields "ID,Body" --output indexes/tickets
         regard index data/notes.txt --words-only --output indexes/notes
 
     """
@@ -44,7 +43,8 @@ def index(
     run, corpus = two_places(places, words_only=words_only)
     begin = time.perf_counter()
     columns = parse_fields(fields)
-    facts = build(run, corpus, out, skip=skip, approximately=approximate, fields=columns)
+    with offer_skipping():
+        facts = build(run, corpus, out, skip=skip, approximately=approximate, fields=columns)
     seconds = time.perf_counter() - begin
     if as_json:
         print_json({"index": str(out), "seconds": seconds, **facts})

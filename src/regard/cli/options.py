@@ -1,12 +1,15 @@
 """The options that several verbs share, each said once."""
 
 import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from regard.errors import UsageError
+from regard.data.record import SKIP_BY_RECIPE
+from regard.errors import DataError, UsageError
 
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object to stdout and nothing else there.")
@@ -41,6 +44,9 @@ Fields = Annotated[
         help="The columns to read, by name or number from 0, in the task's order.",
     ),
 ]
+SkipBadLines = Annotated[
+    bool, typer.Option("--skip-bad-lines", help="Leave out lines that cannot be used.")
+]
 Page = Annotated[
     Path | None,
     typer.Option("--output", metavar="FILE.html", help="A new HTML page to write as well."),
@@ -63,3 +69,13 @@ def check_new(file: Path | None, *endings: str) -> None:
         )
     if file.exists():
         raise UsageError(f"nothing is overwritten. {file} exists.", "Name another file.")
+
+
+@contextmanager
+def offer_skipping() -> Iterator[None]:
+    """Advise --skip-bad-lines where an error advises a setting of a recipe."""
+    try:
+        yield
+    except DataError as error:
+        remedy = error.remedy.replace(SKIP_BY_RECIPE, "use --skip-bad-lines")
+        raise DataError(error.problem, remedy) from error

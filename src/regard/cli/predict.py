@@ -182,11 +182,20 @@ def _read_texts(texts: list[str] | None, source: Path | None) -> Iterator[str]:
 
 def _lines(source: Path | None) -> Iterator[str]:
     """Every line of a file or of stdin, blank ones too: answer n belongs to line n."""
+    from regard.data.encoding import find_encoding
     from regard.data.lines import TextLine, iterate_lines
+    from regard.data.record import CORRECT
 
-    for found in iterate_lines(
-        Path("/dev/stdin") if source is None or str(source) == "-" else source
-    ):
+    if source is None or str(source) == "-":
+        source = Path("/dev/stdin")
+    if (encoding := find_encoding(source)) != "utf-8":
+        print_text(f"{source} is read as {encoding}", to=sys.stderr)
+    for found in iterate_lines(source, encoding):
         if not isinstance(found, TextLine):
-            raise UsageError(f"{found.place}: {found.problem}", found.remedy)
+            raise UsageError(
+                f"{found.place}: {found.problem}",
+                "Convert the file to UTF-8."
+                if found.kind == "encoding"
+                else found.remedy.replace(CORRECT, "Correct the line."),
+            )
         yield found.text

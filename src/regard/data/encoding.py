@@ -4,9 +4,11 @@ import codecs
 import io
 from pathlib import Path
 
-from regard.data.compression import open_bytes
+from regard.data.compression import open_bytes, plain_name
 
 UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+BINARY = (".po", ".tmx", ".parquet")
+"""Endings of formats that state their encoding themselves."""
 _CHUNK = 1 << 16
 _SAMPLED = 1 << 20
 
@@ -30,6 +32,19 @@ def detect_encoding(path: Path) -> str:
     if valid > len(lines) / 2 or not lines:
         return "utf-8"
     return guess_single_byte(start)
+
+
+def find_encoding(file: str | Path, expected: str = "utf-8") -> str:
+    """Return the encoding of a file that was named by hand: UTF-8 if it is, else as expected."""
+    path = Path(file).expanduser()
+    if not path.is_file() or plain_name(path).suffix.lower() in BINARY:
+        return expected
+    try:
+        found = detect_encoding(path)
+    except OSError:  # reading it reports why
+        return expected
+    single_bytes = found not in ("utf-8", "utf-16")
+    return expected if single_bytes and expected not in ("utf-8", "utf-16") else found
 
 
 def guess_single_byte(raw: bytes) -> str:

@@ -10,7 +10,8 @@ LABEL = "label"
 Severity = Literal["note", "bad", "fatal"]
 """``note``: information; ``bad``: the line cannot be used; ``fatal``: nor can the file."""
 
-CORRECT = 'Correct the line, or set data.on_bad_line = "skip" to leave such lines out.'
+SKIP_BY_RECIPE = 'set data.on_bad_line = "skip"'
+CORRECT = f"Correct the line, or {SKIP_BY_RECIPE} to leave such lines out."
 
 
 class Record(NamedTuple):

@@ -29,6 +29,9 @@ def check_record(
     texts = record.fields[:-1] if labelled and len(record.fields) > 1 else record.fields
     for text in texts:
         yield from _check_text(text, longest_characters)
+        if text != text.strip() and not labelled:
+            problem = "The text begins or ends with white space."
+            yield RecordIssue("spacing", problem, "Strip it: the model learns to generate it.")
     sides = len(texts) > 1 and not labelled
     if sides and len(texts[0].split()) > 1 and normalize_text(texts[0]) == normalize_text(texts[1]):
         remedy = "Remove untranslated lines: the model learns to copy from them."
@@ -50,6 +53,3 @@ def _check_text(text: str, longest: int) -> Iterator[RecordIssue]:
         yield RecordIssue(
             "markup", f"The text contains markup: {found[0]!r}.", "Remove the markup."
         )
-    if text != text.strip():
-        problem = "The text begins or ends with white space."
-        yield RecordIssue("spacing", problem, "Strip it: the model learns to generate it.")

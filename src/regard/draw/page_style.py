@@ -74,6 +74,7 @@ th{font-size:.8rem;font-weight:600;color:var(--soft)}
 .samples.brief th:first-child{width:70%}
 .samples td{white-space:pre-line}
 .samples .answer{font-weight:500}
+.short{white-space:nowrap;font-variant-numeric:tabular-nums}
 .figures th,.figures td:not(:first-child){white-space:nowrap;font-variant-numeric:tabular-nums}
 .confusion{width:auto}
 .confusion td{text-align:right;padding:.5rem .9rem;font-variant-numeric:tabular-nums;

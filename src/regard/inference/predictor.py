@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.encoding import find_encoding
 from regard.run import Run
-from regard.tasks.examples import examples, read_examples
+from regard.tasks.examples import examples, first, read_examples, read_other_files
 from regard.tasks.task import Evaluation, Prediction
 
 CHUNK = 512  # texts held in memory while a stream is answered
@@ -57,16 +58,27 @@ class Predictor:
         split: str = "test",
         files: Sequence[str] = (),
         fields: Sequence[str] = (),
+        skip: bool = False,
         most: int = 100_000,
     ) -> Evaluation:
-        """Measure on a split of the recipe, or on other files, whose columns may be others."""
-        recipe = self.run.recipe
-        if fields:
-            data = recipe.data.model_copy(update={"fields": tuple(fields)})
-            recipe = recipe.model_copy(update={"data": data})
-        given = read_examples(recipe, files, "test") if files else examples(recipe, split)()
-        found = list(islice(given, most))
-        return self.run.task.measure(self.run.model, found, quick=False)
+        """Measure on a split of the recipe, or on other files.
+
+        Their columns may be others, their encoding is detected, and ``skip`` leaves out lines that
+        cannot be used.
+        """
+        task, model = self.run.task, self.run.model
+        if not files:
+            return task.measure(model, first(examples(self.run.recipe, split), most), quick=False)
+        reader = read_other_files(self.run.recipe, files, fields, skip=skip)
+        found = [record.fields for record in islice(reader, most)]
+        measured = task.measure(model, found, quick=False)
+        if not reader.skipped:
+            return measured
+        return measured._replace(details={**measured.details, "skipped": reader.skipped})
+
+    def find_encoding(self, files: Sequence[str]) -> str:
+        """Return the encoding of files that were named by hand."""
+        return find_encoding(files[0], self.run.recipe.data.encoding)
 
     def examples(
         self, *, split: str = "test", files: Sequence[str] = (), most: int = 100_000

@@ -10,7 +10,8 @@ from regard.draw.markup import tag, text
 from regard.recipe.settings import shown
 from regard.tasks.scores import find_scale, format_score
 
-MOST_CURVES = 8
+MOST_CURVES = 4  # as many as there are colours
+_SHORT = {"class_": "short"}
 _HINT = (
     "A trial is trained from scratch on every rung, for the number of steps below its point; the "
     "best third, and the recipe itself, go on to three times as many. Scores are those on the "
@@ -52,7 +53,7 @@ def _changes(winner: Mapping[str, Any]) -> str:
 
 
 def _curves(done: Sequence[Mapping[str, Any]], metric: str) -> str:
-    """Draw the score of every trial that reached the second rung, and of all against the rung."""
+    """Draw the scores of the trials that got furthest, and of all against the rung."""
     scale = find_scale(metric)
     by_trial: dict[int, list[Mapping[str, Any]]] = {}
     for record in done:
@@ -109,6 +110,14 @@ def _name(number: int) -> str:
 
 
 def _rows(rows: list[list[str]]) -> str:
-    head = tag("thead", tag("tr", *(tag("th", text(cell)) for cell in rows[0])))
-    body = (tag("tr", *(tag("td", text(cell), dir="auto") for cell in row)) for row in rows[1:])
+    """Make a table whose last column has the room that the others leave."""
+    head = tag("thead", tag("tr", *(tag("th", text(cell), **_SHORT) for cell in rows[0])))
+    body = (
+        tag(
+            "tr",
+            *(tag("td", text(cell), dir="auto", **_SHORT) for cell in row[:-1]),
+            tag("td", text(row[-1]), dir="auto"),
+        )
+        for row in rows[1:]
+    )
     return tag("div", tag("table", head, tag("tbody", *body)), class_="scroll")

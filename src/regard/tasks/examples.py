@@ -5,7 +5,8 @@ from itertools import islice
 from pathlib import Path
 
 from regard.data.check import Report
-from regard.data.source import WORLD
+from regard.data.encoding import find_encoding
+from regard.data.source import WORLD, RecordReader
 from regard.data.split import is_held_out, split_at_end
 from regard.errors import UsageError
 from regard.recipe.recipe import Recipe
@@ -98,3 +99,17 @@ def first(source: Examples, most: int) -> list[Texts]:
 def read_examples(recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Texts]:
     """Read files as the recipe says."""
     return task_class(recipe).read_examples(recipe, files, split)
+
+
+def read_other_files(
+    recipe: Recipe, files: Sequence[str], fields: Sequence[str] = (), *, skip: bool = False
+) -> RecordReader:
+    """Read files that the recipe does not name: in their own encoding, and perhaps columns."""
+    data = recipe.data
+    changes = {
+        "encoding": find_encoding(files[0], data.encoding),
+        "fields": tuple(fields) or data.fields,
+        "on_bad_line": "skip" if skip else data.on_bad_line,
+    }
+    adapted = recipe.model_copy(update={"data": data.model_copy(update=changes)})
+    return task_class(recipe).read_records(adapted, files, "test")

@@ -212,15 +212,17 @@ def _choose(columns: list[Column], roles: tuple[str, ...]) -> list[int] | str:
 
 def _choose_one_text(columns: list[Column]) -> list[int] | str:
     texts = [column for column in columns if column.kind == "text"]
-    found = [column for column in texts if is_name_of("text", column.name)]
-    found = found or texts or [column for column in columns if column.kind == "word"]
-    found.sort(key=lambda column: -column.length)
+    named = [column for column in texts if is_name_of("text", column.name)]
+    found = texts or [column for column in columns if column.kind == "word"]
     if not found:
         return "no column holds texts."
-    if len(found) > 1 and found[1].length > found[0].length / 2:
-        first, second = sorted(found[:2])
-        return f"{first.name!r} and {second.name!r} are both like texts."
-    return [found[0].at]
+    best, *others = sorted(named or found, key=lambda column: -column.length)
+    longer = [column for column in texts if named and column.length > 2 * best.length]
+    alike = [column for column in others if column.length > best.length / 2]
+    for rival in (longer or alike)[:1]:
+        first, second = sorted((best, rival))
+        return f"{first.name!r} and {second.name!r} both look like texts."
+    return [best.at]
 
 
 def _choose_texts(columns: list[Column], roles: list[str]) -> list[int] | str:
@@ -231,7 +233,7 @@ def _choose_texts(columns: list[Column], roles: list[str]) -> list[int] | str:
         texts = [column for column in columns if column.kind in _TEXTS]
     if len(texts) != len(roles):
         several = ", ".join(repr(column.name) for column in texts) or "none"
-        return f"{len(roles)} columns of texts are needed; like texts are: {several}."
+        return f"{len(roles)} columns of texts are needed; these look like texts: {several}."
     if "summary" in roles:
         texts.sort(key=lambda column: -column.length)
     return [column.at for column in texts]
@@ -246,5 +248,5 @@ def _choose_label(columns: list[Column]) -> int | str:
     if len(several) > 1:
         *names, last = [repr(column.name) for column in several]
         both = "both" if len(names) == 1 else "all"
-        return f"{', '.join(names)} and {last} are {both} like labels."
+        return f"{', '.join(names)} and {last} {both} look like labels."
     return several[0].at

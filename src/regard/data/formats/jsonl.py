@@ -132,11 +132,14 @@ def get_text(value: Mapping[str, Any], name: str, separator: str) -> str | None:
 
 def _make_record(path: Path, entry: Entry, wanted: Request) -> Found:
     fields = []
+    labelled = wanted.roles[-1:] == (LABEL,)
     for name in wanted.fields:
         field = _get_value(entry.value, name)
         if field is None:
             problem = f"There is no field {name!r}; the object has {', '.join(entry.value)}."
             return make_fault("missing-field", path, entry.number, problem)
+        if labelled and name == wanted.fields[-1] and isinstance(field, list) and len(field) == 1:
+            field = field[0]
         text = _to_text(field, wanted.label_separator)
         if text is None:
             return _refuse_field(path, entry.number, name, field)
@@ -148,7 +151,7 @@ def _make_record(path: Path, entry: Entry, wanted: Request) -> Found:
         entry.number,
         group=group or "",
         roles=wanted.roles,
-        no_label=field == [] and wanted.roles[-1:] == (LABEL,),
+        no_label=labelled and field == [],
     )
 
 
@@ -164,20 +167,13 @@ def _refuse_field(path: Path, line: int, name: str, field: object) -> Fault:
 
 
 def _to_text(field: object, separator: str) -> str | None:
-    """Convert a field to text; lists are joined by a separator, one of a single part needs none."""
-    if not isinstance(field, list):
-        return _part_to_text(field)
-    parts = [_part_to_text(part) for part in field]
-    if None in parts or (len(parts) != 1 and not separator):
-        return None
-    return separator.join(part for part in parts if part)
-
-
-def _part_to_text(part: object) -> str | None:
-    """Convert a text, a truth value or a number, as written."""
-    if isinstance(part, bool):
-        return str(part).lower()
-    return str(part) if isinstance(part, str | int | float) else None
+    """Convert a field to text: numbers as written, lists joined by a separator."""
+    if isinstance(field, list) and separator:
+        parts = [_to_text(part, "") for part in field]
+        return None if None in parts else separator.join(part for part in parts if part)
+    if isinstance(field, bool):
+        return str(field).lower()
+    return str(field) if isinstance(field, str | int | float) else None
 
 
 def _get_value(value: Mapping[str, Any], name: str) -> object:

@@ -102,15 +102,19 @@ def lay_out(
 
 def make_columns_fault(path: Path, line: int, choice: Choice, request: Request) -> Fault:
     """Make the fault of a file whose columns are not clear, with all of them."""
-    wanted = ", ".join(request.roles) or f"{request.expected} fields"
+    wanted = " and ".join(request.roles) or f"the {request.expected} fields"
     doubt = choice.doubt or "their names are not usual ones."
-    problem = doubt if request.fields else f"Which columns are {wanted} is not clear: {doubt}"
-    problem += f" The columns are {', '.join(map(str, choice.columns))}."
-    remedy = "Name the columns in this order with --fields or data.fields, or number them from 0."
+    problem = doubt if request.fields else f"It is not clear which columns hold {wanted}: {doubt}"
+    named = [repr(column.name) for column in choice.columns]
+    columns = named if request.fields else map(str, choice.columns)
+    problem += f" The columns are {', '.join(columns)}."
+    order = f" in the order {', '.join(request.roles)}" if len(request.roles) > 1 else ""
+    remedy = f"Name columns{order} with --fields or data.fields, or number them from 0."
     if choice.guessed:
         names = ", ".join(f'"{name}"' for name in choice.fields)
         remedy = (
-            f"If it is right, set data.fields = [{names}]; otherwise name others in this order."
+            f'If {names} is right, write --fields "{",".join(choice.fields)}", or data.fields = '
+            f"[{names}] in the recipe; otherwise name others{order}."
         )
     return Fault("columns", "fatal", str(path), line, problem, remedy)
 

@@ -82,13 +82,23 @@ def build(
     approximately: bool = False,
     fields: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Index the documents of ``corpus``; without a run, by their words alone."""
+    """Index the documents of ``corpus``; without a run, by their words alone.
+
+    ``fields`` names the column of the text, or the columns of a document's name and its text.
+    """
+    if len(fields) > 2:
+        raise UsageError(
+            f"a document has a text and perhaps a name. Got {len(fields)} columns: "
+            f"{', '.join(fields)}.",
+            'Name one column or two: --fields "Body", or --fields "ID,Body".',
+        )
+    name = fields[0] if len(fields) == 2 else ""
     model = _searcher(run)
     if approximately:
         approximate.check_installed()
     folder.create(out)
     try:
-        found = skip_faults(documents(corpus, fields=fields), skip=skip)
+        found = skip_faults(documents(corpus, fields=fields, name=name), skip=skip)
         return _build(model, corpus, out, found, approximately=approximately)
     except BaseException:
         shutil.rmtree(out, ignore_errors=True)

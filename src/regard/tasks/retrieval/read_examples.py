@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from regard.data.compression import plain_name
+from regard.data.encoding import find_encoding
 from regard.data.formats.beir import (
     Document,
     Judgment,
@@ -47,19 +48,32 @@ def records(recipe: Recipe, files: Sequence[str], split: str) -> Iterator[Found]
 
 
 def documents(
-    path: Path, *, fields: tuple[str, ...] = (), format: str = "auto"
+    path: Path, *, fields: tuple[str, ...] = (), format: str = "auto", name: str = ""
 ) -> Iterator[Document | Fault]:
-    """Read the documents of a folder or a file, whatever its format."""
+    """Read the documents of a folder or a file, whatever its format.
+
+    The last of ``fields`` is the column with the text; ``name`` is that with a document's name,
+    which otherwise is the number of its line.
+    """
     if path.is_dir() or (plain_name(path).suffix in OBJECTS and not fields):
         yield from read_documents(path)
         return
-    for found in scan([path], Request(1, fields[-1:], roles=("text",)), format=format):
+    request = Request(1, fields[-1:], roles=("text",), group=name)
+    seen: dict[str, int] = {}
+    for found in scan([path], request._replace(encoding=find_encoding(path)), format=format):
         if isinstance(found, Fault):
             yield found
+            continue
+        own = found.group if name else str(found.line)
+        if not own:
+            problem = f"There is nothing in the column {name!r}, which names the document."
+            yield make_fault("no-name", path, found.line, problem)
+        elif own in seen:
+            problem = f"The document {own!r} is already defined in line {seen[own]}."
+            yield make_fault("duplicate-id", path, found.line, problem)
         else:
-            yield Document(
-                str(found.line), "", " ".join(found.fields[0].split()), found.file, found.line
-            )
+            seen[own] = found.line
+            yield Document(own, "", " ".join(found.fields[0].split()), found.file, found.line)
 
 
 def paired_documents(recipe: Recipe, path: Path) -> Iterator[Document | Fault]:

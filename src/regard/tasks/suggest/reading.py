@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from regard.data.encoding import detect_encoding
+from regard.data.encoding import find_encoding
 from regard.data.source import WORLD, find_columns, find_format
 from regard.recipe.data import DataSettings
 from regard.tasks.suggest.survey import SEPARATOR
@@ -29,8 +29,7 @@ def find_reading(task: type[Task[Any]], files: Sequence[str], fields: Sequence[s
     first = Path(files[0]).expanduser()
     request = task.request(data)._replace(label_separator=SEPARATOR)
     format = find_format(files, request)
-    text = first.is_file() and format not in BINARY
-    encoding = detect_encoding(first) if text else "utf-8"
+    encoding = find_encoding(first)
     request = request._replace(encoding=encoding)
     found: dict[str, object] = {}
     if encoding != "utf-8":
@@ -49,7 +48,3 @@ def find_reading(task: type[Task[Any]], files: Sequence[str], fields: Sequence[s
 def describe_columns(columns: dict[str, str]) -> str:
     """Say which column is which field."""
     return ", ".join(f"{role} = {name!r}" for role, name in columns.items())
-
-
-BINARY = ("po", "tmx", "parquet")
-"""Formats that state their encoding themselves."""
