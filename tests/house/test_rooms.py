@@ -54,9 +54,12 @@ MAY_IMPORT = {
         *("inference", "explain", "run", "tasks", "recipe", "account", "draw"),
         *("text.tokenizer", "text.special", "text.stream", "text.sentences"),
     },
+    "mechanisms": {  # what can be computed without a run
+        *("layers", "recipe", "account", "data.corruption", "text.special"),
+    },
     "studio": {
         *("serve", "explain", "account", "run", "recipe", "report", "draw", "inference"),
-        "tasks.scores",
+        *("tasks.scores", "mechanisms", "claims"),
     },
 }
 OPEN_TO_ALL = {"errors", "files", "device", "randomness", "run_files", "__version__"}

@@ -22,7 +22,7 @@ class Background:
         self._pool: ProcessPoolExecutor | None = None
 
     async def run(self, name: str, *given: Any) -> Any:  # noqa: ANN401 - as the function has it
-        """Call a function of :mod:`regard.studio.analysis`; raise a Refusal if it refuses."""
+        """Call a function of the analysis or the teaching views; raise a Refusal if it refuses."""
         if self._pool is None:
             context = multiprocessing.get_context("forkserver")
             self._pool = ProcessPoolExecutor(1, context, prepare)

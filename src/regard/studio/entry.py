@@ -17,9 +17,9 @@ def prepare() -> None:
 
 def call(name: str, given: tuple[Any, ...]) -> tuple[Any, str]:
     """Call a function of the analysis; return what it found, or why it refuses."""
-    from regard.studio import analysis
+    from regard.studio import analysis, teaching
 
     try:
-        return analysis.FUNCTIONS[name](*given), ""
+        return (analysis.FUNCTIONS | teaching.FUNCTIONS)[name](*given), ""
     except RegardError as error:
         return None, f"{error.problem} {error.remedy}"

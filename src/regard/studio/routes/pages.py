@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from regard.serve.refusal import Refusal
 from regard.studio.assets import PAGE, Asset, read_assets
 
-VIEWS = ("/", "/run", "/compare", "/ask", "/explain")
+VIEWS = ("/", "/run", "/compare", "/ask", "/explain", "/mechanisms", "/claims")
 ASSETS: Mapping[str, Asset] = read_assets()
 
 router = APIRouter()

@@ -4,13 +4,15 @@
 import { takeToken } from "./api.js";
 import { h, say } from "./dom.js";
 import * as ask from "./views/ask.js";
+import * as claims from "./views/claims.js";
 import * as compare from "./views/compare.js";
 import * as explain from "./views/explain.js";
+import * as mechanisms from "./views/mechanisms.js";
 import * as run from "./views/run.js";
 import * as runs from "./views/runs.js";
 
-const VIEWS = { "/": runs, "/run": run, "/compare": compare, "/ask": ask, "/explain": explain };
-const NAVIGATION = [["/", "Runs"], ["/ask", "Ask"], ["/explain", "Explain"]];
+const VIEWS = { "/": runs, "/run": run, "/compare": compare, "/ask": ask, "/explain": explain, "/mechanisms": mechanisms, "/claims": claims };
+const NAVIGATION = [["/", "Runs"], ["/ask", "Ask"], ["/explain", "Explain"], ["/mechanisms", "Mechanisms"], ["/claims", "Claims"]];
 const THEMES = { auto: "Light or dark: as the system", light: "Light", dark: "Dark" };
 const home = document.getElementById("main");
 let end = () => {};
