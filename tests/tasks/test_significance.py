@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from regard.tasks.significance import (
+    compare_paired,
     interval,
-    paired,
     paired_corpus,
     seeds_differ,
     t_quantile,
@@ -59,31 +59,31 @@ def answers(share, count=500, seed=0):
 
 
 def test_the_same_answers_are_no_difference():
-    found = paired(answers(0.7), answers(0.7))
+    found = compare_paired(answers(0.7), answers(0.7))
     assert found == (0.0, 1.0, 1.0, (0.0, 0.0))
 
 
 def test_the_interval_of_a_difference_is_that_of_the_normal_distribution():
     better, worse = answers(0.8), answers(0.6, seed=1)
-    low, high = paired(better, worse).interval
+    low, high = compare_paired(better, worse).interval
     apart = np.subtract(better, worse)
     half = 1.96 * apart.std() / math.sqrt(len(apart))
     assert low == pytest.approx(apart.mean() - half, abs=0.1 * half)
     assert high == pytest.approx(apart.mean() + half, abs=0.1 * half)
-    turned = paired(worse, better).interval
+    turned = compare_paired(worse, better).interval
     assert turned == pytest.approx((-high, -low))
 
 
 def test_as_many_right_but_other_ones_is_no_difference():
     right = answers(0.5, 400)
-    found = paired(right, right[::-1])
+    found = compare_paired(right, right[::-1])
     assert found.bootstrap > 0.9 and found.randomisation > 0.9
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_clear_difference_is_no_chance_either_way_round(turned):
     better, worse = answers(0.8), answers(0.6, seed=1)
-    found = paired(worse, better) if turned else paired(better, worse)
+    found = compare_paired(worse, better) if turned else compare_paired(better, worse)
     assert found.bootstrap < 0.01 and found.randomisation < 0.01
     assert (found.difference < 0) == turned
 
@@ -91,20 +91,20 @@ def test_a_clear_difference_is_no_chance_either_way_round(turned):
 def test_the_tests_agree_with_the_sign_test_where_only_signs_count():
     # 14 of 20 differences favour the first: two-sided binomial p = 0.1153
     first = [1.0] * 14 + [0.0] * 6
-    found = paired(first, [1.0 - score for score in first])
+    found = compare_paired(first, [1.0 - score for score in first])
     assert found.randomisation == pytest.approx(0.1153, abs=0.02)
 
 
 def test_p_is_spread_evenly_where_there_is_no_difference():
     small = sum(
-        paired(answers(0.5, 60, seed), answers(0.5, 60, seed + 1000)).randomisation < 0.1
+        compare_paired(answers(0.5, 60, seed), answers(0.5, 60, seed + 1000)).randomisation < 0.1
         for seed in range(100)
     )
     assert 1 <= small <= 20
 
 
 def test_the_same_question_gets_the_same_answer():
-    assert paired(answers(0.7), answers(0.65, seed=3)) == paired(
+    assert compare_paired(answers(0.7), answers(0.65, seed=3)) == compare_paired(
         answers(0.7), answers(0.65, seed=3)
     )
 
