@@ -37,7 +37,7 @@ def _verdict(report: "Report") -> str:
 
 
 def _describe(kind: "Summary", *, skip: bool) -> tuple[str, str]:
-    """Return the problem of the first finding, paths cut to names beside its file, and a remedy."""
+    """Return the problem of the first finding, paths relative to its file, and a remedy."""
     first = kind.first[0]
     problem = first.problem.replace(f"{Path(first.file).parent}{os.sep}", "")
     if len(problem) > _LONGEST:

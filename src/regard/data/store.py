@@ -156,7 +156,7 @@ def _write_whole(
     *,
     longest: int | None,
 ) -> None:
-    """Write a store beside its place, then rename it; the caller holds its lock."""
+    """Write a store to a temporary file, then rename it; the caller holds its lock."""
     unfinished = folder.with_name(f".{folder.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()

@@ -1,4 +1,4 @@
-"""Export a run: write beside the folder, compare with the target's own implementation, rename.
+"""Export a run: write to a temporary folder, compare with the target's own implementation, rename.
 
     .DIR.unfinished    written, opened, compared    ->    DIR with equality.json
 

@@ -77,7 +77,7 @@ HEADS = Mechanism(
         Slider("head", "Head that is shown", 1, 1, 16),
     ),
     attempts=(
-        Attempt("Look at another head of the same layer.", {"head": "2"}),
+        Attempt("Show another head of the same layer.", {"head": "2"}),
         Attempt("One head has all features.", {"heads": "1"}),
         Attempt("Sixteen heads of 4 features: as many parameters.", {"heads": "16", "head": "9"}),
     ),

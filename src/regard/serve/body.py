@@ -13,7 +13,7 @@ Scope = Any
 Receive = Callable[[], Any]
 Send = Callable[[Any], Any]
 KEPT_BODY = 1 << 16  # bytes of a body that is skipped, so that the connection can be used again
-DISCARDED = 8  # times the limit that is read and thrown away, so that a client hears its 413
+DISCARDED = 8  # times the limit that is read and thrown away, so that a client receives its 413
 
 
 class Disconnected(Exception):

@@ -2,7 +2,7 @@
 
     k workers with cores // k threads, k = 1, 2, 4, ..., cores
 
-Small models gain little from threads within a matrix product and much from other texts beside them.
+Small models gain little from threads within a matrix product and much from larger batches.
 A configuration must be a tenth faster than one with fewer workers, which needs less memory.
 """
 

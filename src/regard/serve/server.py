@@ -89,7 +89,7 @@ class Server(uvicorn.Server):
 
     Args:
         config: uvicorn's.
-        engine: Told that it is draining.
+        engine: Is notified when draining begins.
         grace: Seconds between the signal and the end of accepting.
 
     """

@@ -82,7 +82,7 @@ class Translator:
 
 
 async def _compute(texts: Sequence[str], prepare: Callable[[str], Result]) -> list[Result]:
-    """Prepare each text, beside the event loop if there is much of it."""
+    """Prepare each text, in a thread if there is much of it."""
     if sum(map(len, texts)) <= AT_ONCE:
         return list(map(prepare, texts))
     return await asyncio.to_thread(lambda: list(map(prepare, texts)))

@@ -70,7 +70,7 @@ class Library:
             return follower
 
     def refresh(self) -> None:
-        """Look for what is new, changed or gone."""
+        """Find what is new, changed or gone."""
         with self._lock:
             self._refreshed = time.monotonic()
             found = dict(_walk(self.root, "", 0))

@@ -1,7 +1,7 @@
 """Compare a run with its export: the same tokens, outputs and answers for the same texts.
 
 Outputs are computed for the same ids on both sides, so that a difference of tokens and one of the
-network are told apart. A logit of -∞, of a token outside the output vocabulary, is not compared.
+network are distinguished. A logit of -∞, of a token outside the output vocabulary, is not compared.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Ranks and labels as vLLM, Jina and Cohere serve them beside OpenAI's API.
+"""Ranks and labels as vLLM, Jina and Cohere serve them next to OpenAI's API.
 
 POST /v1/rerank    POST /classify
 """

@@ -28,7 +28,7 @@ const logTicks = (low, high) => {
   return found.length ? found : [low, high];
 };
 
-/** Make a chart; `zoomed` is told the range along x that is shown, or null for all of it. */
+/** Make a chart; `zoomed` receives the range of x that is shown, or null for all of it. */
 export const makeChart = (title, zoomed = () => {}) => {
   const canvas = h("canvas", { tabindex: "0", role: "img" });
   const tip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });

@@ -21,7 +21,7 @@ const append = (kept, more) => {
 };
 const empty = () => ({ x: { steps: [], minutes: [], tokens: [] }, y: {}, smooth: {} });
 
-/** Show the curves of runs; `tell` hears the states and the samples that are new. */
+/** Show the curves of runs; `tell` receives the new states and samples. */
 export const showCurves = (names, address, tell = () => {}) => {
   const runs = names.map((name) => ({ name, cursor: "", state: "", steps: empty(), evaluations: empty() }));
   const charts = new Map(), grid = h("div", { class: "cards" });

@@ -27,7 +27,7 @@ class SeveralLabels(Labels):
 
     Args:
         names: One for each logit.
-        separator: What stands between the labels of one text.
+        separator: Separates the labels of one text.
         thresholds: Of the probability of each label; 1/2 if left out.
 
     """

@@ -156,7 +156,7 @@ def find_obstacles(tokenizer: Tokenizer, shape: Export) -> list[Obstacle]:
     """Return what stands in the way of the same tokens."""
     name, kind = "text.tokenizer", tokenizer.kind
     if shape.reads in ("masked", "words") and kind == "characters":
-        reason = "masks and tagged words cannot be told from their characters there"
+        reason = "masks and tagged words cannot be distinguished from their characters there"
         return [Obstacle(name, kind, reason, f'Set {name} to "wordpiece" or "bpe".')]
     if shape.reads == "masked" and kind == "bpe" and not _merges_reach_all(tokenizer):
         reason = "some of its tokens are not what their own merges make, which masks need there"
