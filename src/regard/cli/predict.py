@@ -1,7 +1,5 @@
 """``regard predict``: ask a trained model."""
 
-import json
-import math
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -10,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.answered_table import AnsweredTable, check_input, check_output
 from regard.cli.options import AsJson, Decoding, Ensemble, Fields, check_new, parse_fields
 from regard.cli.screen import clean, print_json, print_text
 from regard.errors import UsageError
@@ -65,6 +62,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
 
     """
     from regard.data.formats.rewriting import is_table
+    from regard.inference.answered_table import AnsweredTable
     from regard.inference.predictor import Predictor, load_run
     from regard.recipe.decoding_overrides import parse_overrides
 
@@ -76,7 +74,9 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         )
     is_rows = _has_rows(texts, source, output, fields)
     model = Predictor(load_run(run, ensemble=ensemble, decoding=parse_overrides(changes)))
-    table = AnsweredTable(model.run, source, parse_fields(fields)) if is_rows and source else None
+    table = None
+    if is_rows and source:
+        table = AnsweredTable(model.run, source, parse_fields(fields), _say)
     asked = table.read() if table else _read_texts(texts, source)
     answers = model.encode_all(asked) if vectors else model.predict_all(asked, truncate=truncate)
     if output is not None and output.suffix == ".npy":
@@ -86,11 +86,15 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
         print_json({"run": str(run), "answers": [_as_json(answer) for answer in answers]})
         return
     if table and output and is_table(output):
-        cut = table.write(answers, output, _format)
+        cut = table.write(answers, output, check_new)
     else:
         cut = _print(answers, output, as_it_is=texts is not None and len(texts) == 1)
     if cut:
         print_text(f"{cut:,} tokens did not fit and were truncated", to=sys.stderr)
+
+
+def _say(text: str) -> None:
+    print_text(text, to=sys.stderr)
 
 
 def _has_rows(
@@ -98,6 +102,7 @@ def _has_rows(
 ) -> bool:
     """Whether the rows of a table are to be answered; refuse what does not fit together."""
     from regard.data.formats.rewriting import is_table
+    from regard.inference.answered_table import check_input, check_output
 
     if source:
         check_input(source)
@@ -115,11 +120,13 @@ def _has_rows(
 
 def _print(answers: "Iterator[Prediction]", output: Path | None, *, as_it_is: bool) -> int:
     """Write an answer per line; return how many tokens were cut."""
+    from regard.inference.answered_table import format_answer
+
     cut = 0
     with output.open("x", encoding="utf-8") if output else nullcontext(sys.stdout) as stream:
         for answer in answers:
             cut += answer.truncated
-            _write(_format(answer), stream, as_it_is=as_it_is)
+            _write(format_answer(answer), stream, as_it_is=as_it_is)
     return cut
 
 
@@ -135,16 +142,6 @@ def _save(answers: "Iterator[Prediction]", output: Path) -> None:
         )
     with output.open("xb") as file:
         np.save(file, np.stack(rows), allow_pickle=False)
-
-
-def _format(answer: "Prediction") -> str:
-    """Return the answer; a label with its probability; a vector as JSON has it."""
-    if answer.vector:
-        return json.dumps([round(number, 6) for number in answer.vector])
-    if not answer.probabilities:
-        return answer.text
-    label = "(no label)" if answer.labels == () else answer.text
-    return f"{label}\t{math.exp(answer.log_probability):.4f}"
 
 
 def _as_json(answer: "Prediction") -> dict[str, Any]:

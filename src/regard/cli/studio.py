@@ -88,6 +88,7 @@ async def _run(studio: "Studio", listening: socket.socket, token: str, allowed: 
     hosts = frozenset({f"{HOST}:{port}", f"localhost:{port}", *allowed})
     settings = GuardSettings(hosts, token)
     app = make_app(studio, settings, lambda line: print_text(line, to=sys.stderr))
+    studio.background.warm()
     try:
         await run_server(app, listening)
     finally:

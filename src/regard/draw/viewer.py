@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,8 @@ kbd{font:.8rem var(--mono);border:1px solid var(--line);border-radius:4px;paddin
 @media print{#regard-stack,#regard-tip,.keys{display:none}.regard-words{max-height:none}
 .regard-bench canvas{max-width:100%;height:auto!important}}
 """
+ATTENTION_SCRIPT = Path(__file__).with_name("attention.js")
+"""Draws attention maps; the studio serves it as a module."""
 _SCRIPT = Path(__file__).with_name("viewer.js")
 _COLOUR = "Colour grows with the root of the weight, so that low weights show."
 _POSITIVE = "Only words that support an answer are drawn; the others have negative scores."
@@ -114,7 +117,8 @@ def explanation_page(view: ExplanationView) -> str:
         "Attribution": _draw_attribution(view.shading) if view.shading else "",
         "Attention": _draw_attention(view) if view.stacks else "",
     }
-    script = _SCRIPT.read_text(encoding="utf-8") if view.stacks else ""
+    scripts = (ATTENTION_SCRIPT, _SCRIPT) if view.stacks else ()
+    script = "".join(file.read_text(encoding="utf-8") for file in scripts)
     return page(
         label(view.title), view.summary, parts, version=view.version, kind="Explanation",
         script=script,
@@ -171,7 +175,6 @@ def _shade_words(words: Sequence[str], scores: NDArray[np.floating]) -> str:
 
 
 def _draw_attention(view: ExplanationView) -> str:
-    packed = pack_all([stack.weights for stack in view.stacks])
     first = view.stacks[0]
     layer, head = view.start
     name = f"{first.title}: layer {layer + 1}, head {head + 1}"
@@ -211,7 +214,7 @@ def _draw_attention(view: ExplanationView) -> str:
                 class_="words",
             ),
             tag("noscript", _draw_still(first, view.start, name)),
-            tag("script", _data(view, packed), type="application/json", id="regard-data"),
+            tag("script", _data(view), type="application/json", id="regard-data"),
         ]
     )
 
@@ -241,8 +244,9 @@ def _draw_still(stack: ViewedStack, start: tuple[int, int], name: str) -> str:
     return svg.svg_map(Picture(stack.rows, stack.columns, weights, name), alone=False)
 
 
-def _data(view: ExplanationView, packed: Sequence[Packed]) -> str:
-    """Write the data block; nothing in it can end the block or begin a tag."""
+def view_data(view: ExplanationView) -> dict[str, Any]:
+    """Return what the viewer's script reads."""
+    packed = pack_all([stack.weights for stack in view.stacks])
     stacks = [
         {
             "title": stack.title,
@@ -258,7 +262,12 @@ def _data(view: ExplanationView, packed: Sequence[Packed]) -> str:
         }
         for stack, one in zip(view.stacks, packed, strict=True)
     ]
-    written = json.dumps({"start": list(view.start), "stacks": stacks}, separators=(",", ":"))
+    return {"start": list(view.start), "stacks": stacks}
+
+
+def _data(view: ExplanationView) -> str:
+    """Write the data block; nothing in it can end the block or begin a tag."""
+    written = json.dumps(view_data(view), separators=(",", ":"))
     for character in "<>&":
         written = written.replace(character, f"\\u{ord(character):04x}")
     return written

@@ -43,6 +43,8 @@ class ExplainOptions:
     """Explain this label instead of the likeliest."""
     continue_text: bool = False
     """Let a language model go on with the text first."""
+    attributed: bool = True
+    """Whether the answer is attributed to words; without it only attention is recorded."""
 
 
 class Shown(NamedTuple):
@@ -82,7 +84,7 @@ def explain(
         shown,
         notes=(*_describe_changes(options, shown), *run.task.explanation_notes(text)),
     )
-    question = _find_question(run, text, target, options)
+    question = _find_question(run, text, target, options) if options.attributed else None
     if question is not None:
         # Attributed by the map that is shown; by the last layer's mean if that is another stack's.
         chosen = shown if stack in ("cross", "self") else None

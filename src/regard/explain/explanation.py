@@ -19,7 +19,13 @@ from regard.draw.label import strip_marks
 from regard.draw.overview import score_bars
 from regard.draw.picture import Picture
 from regard.draw.svg import svg_map
-from regard.draw.viewer import ExplanationView, Shading, ViewedStack, explanation_page
+from regard.draw.viewer import (
+    ExplanationView,
+    Shading,
+    ViewedStack,
+    explanation_page,
+    view_data,
+)
 from regard.draw.words import WHAT_IT_SHOWS
 from regard.explain.alignment import MapIndex
 from regard.explain.attributions.attribution import Attribution
@@ -128,19 +134,24 @@ class Explanation:
 
     def html(self) -> str:
         """Draw everything as one self-contained page."""
+        return explanation_page(self._view())
+
+    def view_data(self) -> dict[str, Any]:
+        """Return the attention maps as the viewer of the page reads them."""
+        return view_data(self._view())
+
+    def _view(self) -> ExplanationView:
         order = sorted(self.attention, key=lambda name: name != self.stack)
         start = (self.shown.layer, self.shown.head or 0) if self.shown else (0, 0)
-        return explanation_page(
-            ExplanationView(
-                title=self.text,
-                summary=". ".join(filter(None, (self._answered, self.members_sentence))),
-                stacks=[_view_stack(name, self.attention[name]) for name in order],
-                start=start,
-                shading=self._shading(),
-                notes=self.notes,
-                document=document_html(self.document) if self.document else "",
-                version=__version__,
-            )
+        return ExplanationView(
+            title=self.text,
+            summary=". ".join(filter(None, (self._answered, self.members_sentence))),
+            stacks=[_view_stack(name, self.attention[name]) for name in order],
+            start=start,
+            shading=self._shading(),
+            notes=self.notes,
+            document=document_html(self.document) if self.document else "",
+            version=__version__,
         )
 
     @property

@@ -23,7 +23,7 @@ from regard.inference.search.searcher import Searcher
 from regard.recipe.data import DataSettings
 from regard.run import Run
 from regard.run_files import ANSWERS, CARD, MODEL, TOKENIZER
-from regard.serve import completions
+from regard.serve import completions, inspection
 from regard.serve.evidence import find_evidence
 from regard.serve.predicted import predict_throughput
 from regard.serve.protocol import Prompt
@@ -218,6 +218,13 @@ def complete(opened: Opened, prompts: Sequence[Prompt], options: Options) -> lis
     return completions.complete(opened.answering, prompts, options, opened.report)
 
 
+def _ask_run(inspect: Callable[[Run, str, Options], Any]) -> "Work":
+    """Make work of a function of a run and one text."""
+    return lambda opened, texts, options: [
+        inspect(opened.answering, text, options) for text in texts
+    ]
+
+
 Work = Callable[[Opened, Sequence[Any], Options], list[Any]]
 WORK: dict[str, Work] = {
     "predict": predict,
@@ -228,6 +235,10 @@ WORK: dict[str, Work] = {
     "evidence": evidence,
     "search": search,
     "complete": complete,
+    "rank": _ask_run(inspection.rank_answers),
+    "view": _ask_run(inspection.view_attention),
+    "attribute": _ask_run(inspection.attribute_answer),
+    "erase": _ask_run(inspection.erase_words),
 }
-ALONE = {"explain", "evidence", "search"}
+ALONE = {"explain", "evidence", "search", "rank", "view", "attribute", "erase"}
 """Kinds that gain nothing from batches: one text at a time, so that none waits for another."""

@@ -15,10 +15,10 @@ from regard.serve.dialect import json_response
 from regard.serve.refusal import Refusal, describe_invalid
 from regard.serve.routes.own import render
 from regard.studio.guard import Guard, GuardSettings
-from regard.studio.routes import pages, runs, teaching
+from regard.studio.routes import ask, explain, pages, runs, teaching
 from regard.studio.state import Studio
 
-ROUTERS = (pages.router, runs.router, teaching.router)
+ROUTERS = (pages.router, runs.router, ask.router, explain.router, teaching.router)
 
 
 def make_app(

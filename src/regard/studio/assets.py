@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.draw.page_style import PALETTE
+from regard.draw.viewer import ATTENTION_SCRIPT
 
 FOLDER = Path(__file__).with_name("static")
 TYPES = {
@@ -38,6 +39,8 @@ def _read_all() -> Iterator[tuple[str, bytes]]:
         if file.suffix in TYPES:
             yield file.relative_to(FOLDER).as_posix(), file.read_bytes()
     yield "palette.css", PALETTE.encode()
+    drawn = ATTENTION_SCRIPT.read_text(encoding="utf-8")
+    yield "attention.js", f"{drawn}\nexport {{ drawAttention }};\n".encode()
 
 
 def _asset(name: str, body: bytes) -> Asset:

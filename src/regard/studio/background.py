@@ -9,6 +9,7 @@ import asyncio
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import forkserver
 from typing import Any
 
 from regard.serve.refusal import Refusal
@@ -35,6 +36,11 @@ class Background:
         if refused:
             raise Refusal(422, "invalid", refused)
         return found
+
+    @staticmethod
+    def warm() -> None:
+        """Load torch in the process that all others are forked from, before anything is asked."""
+        forkserver.ensure_running()
 
     def stop(self) -> None:
         """End the process."""

@@ -17,10 +17,13 @@ class Studio:
     library: Library
     engines: Engines = field(default_factory=Engines)
     background: Background = field(default_factory=Background)
+    tables: Background = field(default_factory=Background)
+    """Answers whole tables, which may take minutes."""
 
     async def stop(self) -> None:
         """End every process."""
         self.background.stop()
+        self.tables.stop()
         await self.engines.stop()
 
 

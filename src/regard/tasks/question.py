@@ -98,7 +98,8 @@ class Question:
     """Its words, or its tokens one by one."""
     score: Score
     probability: Score
-    """The same rows to the probability of the whole answer: a tensor " row"."""
+    """The same rows to the probability of the answer (of a written one, the geometric mean per
+    token): a tensor " row"."""
     answers: tuple[str, ...]
     """What each number is of: a label, or a written word."""
     kind: str

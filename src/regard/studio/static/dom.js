@@ -78,4 +78,7 @@ export const duration = (seconds) => {
 };
 
 /** Write a probability. */
-export const percent = (share) => `${(100 * share).toFixed(share < 0.0995 || share > 0.995 ? 1 : 0)}%`;
+export const percent = (share) => {
+  if (share > 0 && share < 0.001) return share < 1e-6 ? "< 0.0001%" : `${Number((100 * share).toPrecision(1))}%`;
+  return `${(100 * share).toFixed(share < 0.0995 || (share > 0.995 && share < 1) ? 1 : 0)}%`;
+};

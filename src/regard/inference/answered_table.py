@@ -1,20 +1,19 @@
 """Answers to the rows of a table: printed, or written next to the columns it has."""
 
-import sys
+import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from regard.cli.options import check_new
-from regard.cli.screen import print_text
+from regard.data.compression import plain_name
+from regard.data.formats.rewriting import Table, is_table, open_table
+from regard.data.record import LABEL, Request
+from regard.data.source import refuse_spreadsheet
 from regard.errors import DataError, UsageError
+from regard.run import Run
+from regard.tasks.task import Prediction
 
-if TYPE_CHECKING:
-    from regard.data.formats.rewriting import Table
-    from regard.run import Run
-    from regard.tasks.task import Prediction
-
-Answer = Callable[[Iterable[str]], Iterator["Prediction"]]
+Say = Callable[[str], object]
 
 
 class AnsweredTable:
@@ -24,14 +23,19 @@ class AnsweredTable:
         run: The run that answers; its recipe names the columns unless ``fields`` do.
         source: The table.
         fields: Names or numbers of the columns with the texts.
+        say: Hears which columns were chosen, where nothing named them.
 
     """
 
-    def __init__(self, run: "Run", source: Path, fields: tuple[str, ...]) -> None:
-        from regard.data.record import LABEL
-
+    def __init__(
+        self,
+        run: Run,
+        source: Path,
+        fields: tuple[str, ...] = (),
+        say: Say = lambda _: None,
+    ) -> None:
         self._labelled = LABEL in run.task.roles and not run.recipe.data.scores
-        self._table = _open(run, source, fields)
+        self._table = _open(run, source, fields, say)
         self._source = source
 
     def read(self) -> Iterator[str]:
@@ -40,7 +44,12 @@ class AnsweredTable:
             plain = [" ".join(text.split("\t")) if len(texts) > 1 else text for text in texts]
             yield "\t".join(plain) if all(text.strip() for text in texts) else ""
 
-    def write(self, answers: Iterable["Prediction"], output: Path, show: Callable[..., str]) -> int:
+    def write(
+        self,
+        answers: Iterable[Prediction],
+        output: Path,
+        check_new: Callable[[Path], object] = lambda _: None,
+    ) -> int:
         """Write the table with answer and probability; return how many tokens were cut."""
         cut = 0
         unfinished = output.with_name(f".{output.name}.unfinished")
@@ -49,7 +58,7 @@ class AnsweredTable:
                 more = ("answer", "probability") if self._labelled else ("answer",)
                 self._table.begin(file, more)
                 for answer in answers:
-                    cells = [" ".join(part.split()) for part in show(answer).split("\t")]
+                    cells = [" ".join(part.split()) for part in format_answer(answer).split("\t")]
                     cells += [""] * (len(more) - len(cells))
                     self._table.write(file, cells[: len(more)])
                     cut += answer.truncated
@@ -66,23 +75,29 @@ class AnsweredTable:
         return cut
 
 
-def check_input(source: Path) -> None:
-    """Refuse a table in a format that is not answered."""
-    from regard.data.source import refuse_spreadsheet
+def format_answer(answer: Prediction) -> str:
+    """Write the answer; a label with its probability after a tab; a vector as JSON has it."""
+    if answer.vector:
+        return json.dumps([round(number, 6) for number in answer.vector])
+    if not answer.probabilities:
+        return answer.text
+    label = "(no label)" if answer.labels == () else answer.text
+    return f"{label}\t{math.exp(answer.log_probability):.4f}"
 
+
+def check_input(source: Path) -> bool:
+    """Refuse a table in a format that is not answered; tell tables from lines of text."""
     refuse_spreadsheet(source)
     if source.suffix == ".parquet":
         raise UsageError(
             f"tables to answer are csv, tsv or jsonl. Got {source.name}.",
             "Save it as one of them.",
         )
+    return is_table(source)
 
 
 def check_output(source: Path, output: Path) -> None:
     """Refuse to write a table into a file of another format."""
-    from regard.data.compression import plain_name
-    from regard.data.formats.rewriting import is_table
-
     if is_table(output) and output.suffix.lower() != plain_name(source).suffix.lower():
         raise UsageError(
             f"a table keeps its format. Got {source.name} and {output.name}.",
@@ -90,11 +105,8 @@ def check_output(source: Path, output: Path) -> None:
         )
 
 
-def _open(run: "Run", source: Path, fields: tuple[str, ...]) -> "Table":
+def _open(run: Run, source: Path, fields: tuple[str, ...], say: Say) -> Table:
     """Open a table at the columns that are named, that the recipe names, or that hold texts."""
-    from regard.data.formats.rewriting import open_table
-    from regard.data.record import LABEL, Request
-
     task, data = run.task, run.recipe.data
     texts = [role for role in task.roles if role != LABEL]
     roles = tuple(texts if LABEL in task.roles else texts[:1])
@@ -109,11 +121,11 @@ def _open(run: "Run", source: Path, fields: tuple[str, ...]) -> "Table":
             pass  # the table has other names; its own are found below
     table = open_table(source, request)
     if table.choice.guessed:
-        _say_columns(table, roles)
+        _say_columns(table, roles, say)
     return table
 
 
-def _say_columns(table: "Table", roles: Sequence[str]) -> None:
+def _say_columns(table: Table, roles: Sequence[str], say: Say) -> None:
     chosen = [table.choice.columns[at].name for at in table.choice.chosen]
     named = ", ".join(f"{role} = {name!r}" for role, name in zip(roles, chosen, strict=True))
-    print_text(f"{named}; change with --fields", to=sys.stderr)
+    say(f"{named}; change with --fields")
