@@ -87,7 +87,7 @@ def trained(tmp_path_factory):
 @pytest.fixture(scope="session")
 def engine(call):
     """Return an engine of two workers."""
-    engine = Engine(RUNS, EngineSettings(workers=2, batch_texts=32))
+    engine = Engine(RUNS, EngineSettings(workers=2, batch_texts=32, queue_seconds=60.0))
     call(engine.start())
     yield engine
     call(engine.stop())

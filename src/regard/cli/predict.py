@@ -1,6 +1,7 @@
 """``regard predict``: ask a trained model."""
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,6 +15,8 @@ from regard.errors import UsageError
 
 if TYPE_CHECKING:
     from regard.tasks.task import Prediction
+
+SECONDS = 10.0  # between two lines of progress
 
 
 def predict(  # noqa: PLR0913, PLR0917 - one for each option
@@ -65,6 +68,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
     from regard.inference.answered_table import AnsweredTable
     from regard.inference.predictor import Predictor, load_run
     from regard.recipe.decoding_overrides import parse_overrides
+    from regard.serve.bulk import Opening, Question, answer_all
 
     check_new(output)
     if vectors and ensemble:
@@ -78,7 +82,10 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
     if is_rows and source:
         table = AnsweredTable(model.run, source, parse_fields(fields), _say)
     asked = table.read() if table else _read_texts(texts, source)
-    answers = model.encode_all(asked) if vectors else model.predict_all(asked, truncate=truncate)
+    opening = Opening(run, parse_overrides(changes), [Path(one) for one in ensemble])
+    answers = answer_all(model, asked, Question(truncate, vectors), opening)
+    if output is not None or as_json or not sys.stdout.isatty():
+        answers = _show_progress(answers)
     if output is not None and output.suffix == ".npy":
         _save(answers, output)
         return
@@ -95,6 +102,17 @@ def predict(  # noqa: PLR0913, PLR0917 - one for each option
 
 def _say(text: str) -> None:
     print_text(text, to=sys.stderr)
+
+
+def _show_progress(answers: "Iterator[Prediction]") -> "Iterator[Prediction]":
+    """Say now and then how many texts are answered."""
+    begin = said = time.monotonic()
+    for number, answer in enumerate(answers, start=1):
+        yield answer
+        if (now := time.monotonic()) - said > SECONDS:
+            rate = number / (now - begin)
+            print_text(f"{number:,} texts answered, {rate:,.0f} per second", to=sys.stderr)
+            said = now
 
 
 def _has_rows(
@@ -120,10 +138,14 @@ def _has_rows(
 
 def _print(answers: "Iterator[Prediction]", output: Path | None, *, as_it_is: bool) -> int:
     """Write an answer per line; return how many tokens were cut."""
-    from regard.inference.answered_table import format_answer
+    from regard.inference.answered_table import format_answer, write_unfinished
 
     cut = 0
-    with output.open("x", encoding="utf-8") if output else nullcontext(sys.stdout) as stream:
+    with (
+        write_unfinished(output, check_new=check_new)
+        if output
+        else nullcontext(sys.stdout) as stream
+    ):
         for answer in answers:
             cut += answer.truncated
             _write(format_answer(answer), stream, as_it_is=as_it_is)

@@ -3,7 +3,9 @@
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from regard.data.compression import plain_name
 from regard.data.formats.rewriting import Table, is_table, open_table
@@ -52,9 +54,8 @@ class AnsweredTable:
     ) -> int:
         """Write the table with answer and probability; return how many tokens were cut."""
         cut = 0
-        unfinished = output.with_name(f".{output.name}.unfinished")
         try:
-            with unfinished.open("w", encoding=self._table.encoding, newline="") as file:
+            with write_unfinished(output, self._table.encoding, check_new) as file:
                 more = ("answer", "probability") if self._labelled else ("answer",)
                 self._table.begin(file, more)
                 for answer in answers:
@@ -62,16 +63,12 @@ class AnsweredTable:
                     cells += [""] * (len(more) - len(cells))
                     self._table.write(file, cells[: len(more)])
                     cut += answer.truncated
-            check_new(output)
-            unfinished.rename(output)
         except UnicodeEncodeError as error:
             raise DataError(
                 f"{self._source} is {self._table.encoding.upper()}, which has no "
                 f"{error.object[error.start]!r}, and an answer needs it.",
                 "Save the table as UTF-8, and ask again.",
             ) from None
-        finally:
-            unfinished.unlink(missing_ok=True)
         return cut
 
 
@@ -83,6 +80,21 @@ def format_answer(answer: Prediction) -> str:
         return answer.text
     label = "(no label)" if answer.labels == () else answer.text
     return f"{label}\t{math.exp(answer.log_probability):.4f}"
+
+
+@contextmanager
+def write_unfinished(
+    output: Path, encoding: str = "utf-8", check_new: Callable[[Path], object] = lambda _: None
+) -> Iterator[TextIO]:
+    """Write a new file, which gets its name when it is finished; else nothing of it stays."""
+    unfinished = output.with_name(f".{output.name}.unfinished")
+    try:
+        with unfinished.open("w", encoding=encoding, newline="") as file:
+            yield file
+        check_new(output)
+        unfinished.rename(output)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def check_input(source: Path) -> bool:

@@ -45,12 +45,14 @@ class Predictor:
         found = task.vectors(model, batch)
         return found.numpy()
 
-    def encode_all(self, texts: Iterable[str]) -> Iterator[Prediction]:
-        """Give the vectors of a stream of any length, a bounded number of texts at a time."""
-        iterator = iter(texts)
-        while chunk := list(islice(iterator, CHUNK)):
-            for vector in self.encode(chunk).tolist():
-                yield Prediction("", 0.0, 0, vector=tuple(vector))
+    def answer(
+        self, texts: Sequence[str], *, truncate: bool = False, vectors: bool = False
+    ) -> list[Prediction]:
+        """Answer each text, or give its vector in place of an answer."""
+        if not vectors:
+            return self.predict(texts, truncate=truncate)
+        found = self.encode(texts).tolist()
+        return [Prediction("", 0.0, 0, vector=tuple(vector)) for vector in found]
 
     def evaluate(
         self,

@@ -86,7 +86,7 @@ class Engine:
             await asyncio.gather(*(self._add_worker() for _ in range(wanted - 1)))
 
     async def _add_worker(self) -> Mapping[str, Mapping[str, Any]]:
-        worker = Worker(self.folders, self.settings.decoding, self._replace)
+        worker = Worker(self.folders, self.settings, self._replace)
         self.workers.append(worker)
         return (await worker.start()).facts
 

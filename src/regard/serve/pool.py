@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
 
 from regard.errors import RunError, UsageError
 from regard.serve.protocol import Batch, Cancel, Done, Part, Ready, Threads
+from regard.serve.settings import EngineSettings
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["regard.serve.worker"])
@@ -24,7 +24,7 @@ class Worker:
 
     Args:
         folders: By name, what it opens.
-        decoding: Settings of [decoding] that override those of every run.
+        settings: How it opens runs, and how nice it is to other processes.
         when_gone: Called when the process has ended by itself.
 
     """
@@ -32,10 +32,10 @@ class Worker:
     def __init__(
         self,
         folders: Mapping[str, Path],
-        decoding: Mapping[str, Any],
+        settings: EngineSettings,
         when_gone: "Callable[[Worker], None]",
     ) -> None:
-        self.folders, self.decoding, self.when_gone = folders, decoding, when_gone
+        self.folders, self.settings, self.when_gone = folders, settings, when_gone
         self.ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
         self.done: asyncio.Future[Done] | None = None
         self._take_part: Callable[[Part], None] = lambda _part: None
@@ -67,9 +67,8 @@ class Worker:
         from regard.serve.entry import run  # the process imports it by name; it loads no torch here
 
         self._connection, theirs = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(
-            target=run, args=(theirs, dict(self.folders), dict(self.decoding)), daemon=True
-        )
+        given = (theirs, dict(self.folders), self.settings.opening, self.settings.niceness)
+        self._process = _CONTEXT.Process(target=run, args=given, daemon=True)
         self._process.start()
         theirs.close()
 

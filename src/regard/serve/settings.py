@@ -1,8 +1,9 @@
 """The bounds of the engine, and what a request costs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 
@@ -30,6 +31,21 @@ class EngineSettings:
     """The most tokens of a text."""
     decoding: Mapping[str, Any] = field(default_factory=dict)
     """Settings of [decoding] that override those of every run."""
+    ensemble: Sequence[Path] = ()
+    """Runs that answer together with every run."""
+    niceness: int = 5
+    """Of the workers, so that the front can refuse at once while every core computes."""
+    guarded: bool = True
+    """Whether translators are kept from endless repetition."""
+
+    @property
+    def opening(self) -> dict[str, Any]:
+        """Return how workers open runs: the further arguments of ``work.open_served``."""
+        return {
+            "decoding": dict(self.decoding),
+            "ensemble": tuple(self.ensemble),
+            "guarded": self.guarded,
+        }
 
 
 @dataclass

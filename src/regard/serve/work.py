@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from regard.errors import UsageError
 from regard.explain.explain import ExplainOptions
 from regard.explain.explain import explain as explain_run
-from regard.inference.predictor import load_run
+from regard.inference.predictor import Predictor, load_run
 from regard.inference.search.folder import MANIFEST
 from regard.inference.search.folder import RUN as INDEXED_RUN
 from regard.inference.search.searcher import Searcher
@@ -55,30 +55,33 @@ class Opened(NamedTuple):
         return self.run
 
 
-def open_served(folder: Path, decoding: Options) -> Opened:
+def open_served(
+    folder: Path, decoding: Options, *, ensemble: Sequence[Path] = (), guarded: bool = True
+) -> Opened:
     """Open a run folder or an index folder, and load its model."""
     if (folder / MANIFEST).is_file():
         searcher = Searcher(folder)
         run = searcher.model.run if (folder / INDEXED_RUN).is_dir() else None
         opened = Opened(run, searcher)
     else:
-        opened = Opened(_open_run(folder, decoding))
+        run = load_run(folder, ensemble=ensemble, decoding=decoding)
+        guards = _guards(run, decoding) if guarded else {}
+        opened = Opened(load_run(folder, decoding={**decoding, **guards}) if guards else run)
     if opened.run is not None:
         opened.run.model.eval()
     return opened
 
 
-def _open_run(folder: Path, decoding: Options) -> Run:
-    """Open a run; a translator is kept from endless repetition unless its recipe says how."""
-    run = load_run(folder, decoding=decoding)
-    if run.recipe.task != "translation":
-        return run
+def _guards(run: Run, decoding: Options) -> dict[str, Any]:
+    """Keep a translator from endless repetition unless its recipe or the caller says how."""
     settings, guards = run.recipe.decoding, dict[str, Any]()
+    if run.recipe.task != "translation":
+        return guards
     if not settings.no_repeat and "no_repeat" not in decoding:
         guards["no_repeat"] = NO_REPEAT
     if settings.max_length_ratio is None and "max_length_ratio" not in decoding:
         guards["max_length_ratio"] = MAX_LENGTH_RATIO
-    return load_run(folder, decoding={**decoding, **guards}) if guards else run
+    return guards
 
 
 def describe(opened: Opened) -> dict[str, Any]:
@@ -137,14 +140,18 @@ def find_languages(data: DataSettings) -> list[str]:
     return []
 
 
+def answer(opened: Opened, texts: Sequence[str], options: Options) -> list[Any]:
+    """Answer texts as :meth:`Predictor.answer` does."""
+    asked = {name: bool(options.get(name)) for name in ("truncate", "vectors")}
+    return list(Predictor(opened.answering).answer(texts, **asked))
+
+
 def predict(opened: Opened, texts: Sequence[str], options: Options) -> list[Any]:
-    """Answer texts; ``truncate`` lets long ones be cut."""
-    run, truncate = opened.answering, bool(options.get("truncate"))
+    """Answer texts as JSON has it; ``truncate`` lets long ones be cut."""
+    run = opened.answering
     drawn = run.recipe.decoding.method == "sample" and run.task.writes
-    found = []
-    for together in [[text] for text in texts] if drawn else [texts]:
-        found += run.task.answer(run.model, together, truncate=truncate)
-    return [_as_json(answered) for answered in found]
+    groups = [[text] for text in texts] if drawn else [texts]
+    return [_as_json(one) for together in groups for one in answer(opened, together, options)]
 
 
 def _as_json(answered: Prediction) -> dict[str, Any]:
@@ -227,6 +234,7 @@ def _ask_run(inspect: Callable[[Run, str, Options], Any]) -> "Work":
 
 Work = Callable[[Opened, Sequence[Any], Options], list[Any]]
 WORK: dict[str, Work] = {
+    "answer": answer,
     "predict": predict,
     "translate": translate,
     "embed": embed,

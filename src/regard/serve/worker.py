@@ -6,7 +6,6 @@
 The front holds the other end of a pipe. When the front is gone, the worker ends.
 """
 
-import os
 import signal
 import time
 import traceback
@@ -22,8 +21,6 @@ import torch
 from regard.errors import RegardError, UsageError
 from regard.serve.protocol import Batch, Cancel, Done, Outcome, Part, Ready, Threads
 from regard.serve.work import ALONE, WORK, Opened, describe, open_served
-
-NICENESS = 5  # so that the front can refuse at once while every core computes
 
 
 class _Gone(Exception):
@@ -67,15 +64,14 @@ class Inbox:
 
 
 def run_worker(
-    connection: Connection, folders: Mapping[str, Path], decoding: Mapping[str, Any]
+    connection: Connection, folders: Mapping[str, Path], opening: Mapping[str, Any]
 ) -> None:
     """Open what is served, say so, and compute batches until the front is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the front decides when to stop
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    os.nice(NICENESS)
     torch.set_num_threads(1)
     try:
-        opened = {name: open_served(folder, decoding) for name, folder in folders.items()}
+        opened = {name: open_served(folder, **opening) for name, folder in folders.items()}
         ready = Ready({name: describe(one) for name, one in opened.items()})
     except RegardError as error:
         connection.send(Ready({}, (error.problem, error.remedy)))
