@@ -43,6 +43,7 @@ VALUES = {  # something else than the default, that nothing else refuses
     "training.schedule.decay": 0.3,
     "decoding.baseline_weight": 0.3,
     "decoding.threshold": 0.3,
+    "data.holdout_seed": 7,
     "decoding.lead": 2,
     "decoding.extra_length": 7,
     "decoding.max_length": 7,

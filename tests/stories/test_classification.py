@@ -1,6 +1,7 @@
 """Own texts with labels in, a classifier out; and every wrong turn."""
 
 import json
+import re
 import shutil
 
 import numpy as np
@@ -297,3 +298,32 @@ def test_labels_that_are_numbers_or_truths_are_taken_as_text(fresh, capsys):
         call = [*train(fresh, *more)[:3], str(fresh / field), *more]
         assert main([*call, "--json"]) == 0
         assert json.dumps(labels) in (fresh / field / "recipe.toml").read_text()
+
+
+def test_runs_of_several_seeds_are_measured_on_the_same_held_out_texts(fresh, said):
+    held_out = ["--set", "data.valid=[]", "--set", "training.budget=2 steps"]
+    call = [*train(fresh, *held_out), "--seeds", "5", "7"]
+    assert main([*call, "--json"]) == 0
+    one, two = said()["runs"]
+    first, second = Run(fresh / "new-5"), Run(fresh / "new-7")
+    assert first.evaluation["data"] == second.evaluation["data"] and one["count"] == two["count"]
+    assert (first.recipe.seed, second.recipe.seed) == (5, 7)
+    assert first.recipe.data.holdout_seed == second.recipe.data.holdout_seed == 1
+
+
+def test_init_says_what_training_takes_and_what_to_expect(fresh, capsys, said):
+    call = ["init", "classification", "--data", str(fresh / "train.jsonl"), "--output"]
+    assert main([*call, str(fresh / "a.toml")]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert re.search(
+        r"training takes about [\d.]+ (seconds|minutes) on this machine: 10 steps", shown
+    )
+    assert re.search(r"it needs about \d+ MiB of memory", shown)
+    assert re.search(
+        r"baseline, learned from 1\d\d texts, has accuracy 100.0% on \d\d others", shown
+    )
+    assert main([*call, str(fresh / "b.toml"), "--json"]) == 0
+    forecast = said()["forecast"]
+    assert forecast["steps"] == 10 and forecast["memory"] > 400 * 2**20 and forecast["pace"] > 0
+    assert main([*call, str(fresh / "c.toml"), "--no-forecast"]) == 0
+    assert "to expect" not in capsys.readouterr().out

@@ -1,5 +1,7 @@
 """Classification: rows, windows, weights, and answers that do not depend on how they are asked."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -304,3 +306,19 @@ def test_a_pair_and_a_text_do_not_answer_together():
     other = make_task(make(settings), task.tokenizer)
     with pytest.raises(UsageError, match="one task"):
         task.answer_with(other, model_of(other))
+
+
+def test_what_to_expect_is_the_baselines_score_on_texts_it_did_not_learn_from():
+    rng = np.random.default_rng(5)
+    chance = [
+        (f"a {rng.choice(WORDS)} film", rng.choice(["good", "bad"]).item()) for _ in range(997)
+    ]
+    said = task_for(chance).describe_expectation(chance)
+    assert "learned from 797 texts, has accuracy" in said and "on 200 others" in said
+    score, constant = (float(found) for found in re.findall(r"([\d.]+)%", said))
+    assert 40 < score < 60 and 40 < constant < 60
+    known = task_for().describe_expectation(TEXTS * 3)
+    assert "has accuracy 100.0%" in known and "always answering 'bad'" in known
+    assert "21 texts are too few" in task_for().describe_expectation(TEXTS)
+    several = task_for(data={"label_separator": "|"}).describe_expectation(TEXTS * 3)
+    assert "has micro_f1 100.0%" in several and "always" not in several

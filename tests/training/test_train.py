@@ -230,7 +230,7 @@ def test_a_run_is_trained_longer_with_a_larger_budget(recipe, tmp_path, finished
 
 def test_a_run_is_not_trained_shorter_and_stays_whole(recipe, tmp_path):
     before = bits(train(recipe(), tmp_path / "run"))
-    with pytest.raises(UsageError, match=r"only be trained longer.*9 steps; 7 steps is 7"):
+    with pytest.raises(UsageError, match=r"only be trained longer.*9 steps\); 7 steps is 7 steps"):
         train(with_budget(recipe, "7 steps"), tmp_path / "run", resume=True)
     assert bits(Run(tmp_path / "run")) == before
 

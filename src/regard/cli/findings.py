@@ -32,7 +32,8 @@ def _verdict(report: "Report") -> str:
     if not report.ok:
         return "training would stop at what is fatal or bad"
     if report.bad:
-        return f'{report.bad:,} bad lines are skipped (data.on_bad_line = "skip")'
+        lines = "line is" if report.bad == 1 else "lines are"
+        return f'{report.bad:,} bad {lines} skipped (data.on_bad_line = "skip")'
     return "the data can be read"
 
 

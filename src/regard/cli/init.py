@@ -25,6 +25,13 @@ def init(
         Path | None,
         typer.Option(metavar="RUN", help="A run to start from: its body and tokenizer."),
     ] = None,
+    forecast: Annotated[
+        bool,
+        typer.Option(
+            "--forecast/--no-forecast",
+            help="Time some steps, and say what training takes and what to expect of it.",
+        ),
+    ] = True,
     as_json: AsJson = False,
 ) -> None:
     """Inspect your data and write a complete recipe for it, with the reasons as comments.
@@ -49,6 +56,7 @@ def init(
     from regard.tasks.kinds import KINDS
     from regard.tasks.suggest.suggestion import suggest
     from regard.tasks.transfer import Origin
+    from regard.training.preview import preview
 
     if task not in KINDS:
         raise UsageError(
@@ -72,9 +80,10 @@ def init(
         ),
         encoding="utf-8",
     )
+    seen = preview(recipe, found.report.records["train"]) if forecast else None
     if as_json:
-        found_in = found.report.as_dict()
-        print_json({"recipe": str(out), "reasons": found.reasons, "check": found_in})
+        said = {"recipe": str(out), "reasons": found.reasons, "check": found.report.as_dict()}
+        print_json({**said, "forecast": seen.as_json()} if seen else said)
         return
     columns = found.reasons.pop("data.fields", "")
     if columns:
@@ -83,4 +92,7 @@ def init(
     print_text("")
     for path, reason in found.reasons.items():
         print_text(clean(f"{path}: {reason}"))
-    print_text(f"\nwrote {out}; next: regard check {out}, then regard train {out}")
+    print_text("")
+    for line in seen.describe() if seen else ():
+        print_text(clean(line))
+    print_text(f"wrote {out}; next: regard check {out}, then regard train {out}")

@@ -69,8 +69,9 @@ def train(
         if resume and not sets and (place / "regard.json").is_file():
             runs.append(_load_finished(place))
             continue
-        more = [*sets, f"seed={seed}"]
-        runs.append(train_one(place, more, resume=resume and place.exists()))
+        again = resume and place.exists()
+        more = sets if again else [*sets, *_share_examples(recipe, sets), f"seed={seed}"]
+        runs.append(train_one(place, more, resume=again))
     from regard.cli.compare import print_comparison
     from regard.inference.comparison import compare
 
@@ -79,6 +80,17 @@ def train(
         print_json({"runs": [done.summary for done in runs], "comparison": compared.as_json()})
     else:
         print_comparison(compared)
+
+
+def _share_examples(recipe: str, sets: list[str]) -> list[str]:
+    """Return the setting by which runs of all seeds hold out the same examples."""
+    from regard.recipe.load import load
+
+    settings = load(recipe, sets)
+    data = settings.data
+    if data.valid or data.holdout_from == "end" or data.holdout_seed is not None:
+        return []
+    return [f"data.holdout_seed={settings.seed}"]
 
 
 def _load_finished(folder: Path) -> "Run":

@@ -160,7 +160,8 @@ def _check_comparable(runs: Sequence[Run]) -> None:
                 "runs are compared on the same test examples. "
                 f"{first.folder} was measured on {first.split} {here[:12]}, "
                 f"{run.folder} on {run.split} {there[:12]}.",
-                "Name the same data.test in both recipes and train again.",
+                "Name the same data.test, or the same data.holdout_seed, in both recipes and train "
+                "again.",
             )
 
 

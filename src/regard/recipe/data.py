@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, NonNegativeInt, field_validator, model_validator
 
 from regard.recipe.settings import Refused, Settings
 
@@ -50,6 +50,9 @@ class DataSettings(Settings):
     """Share of ``train`` held out for validation if ``valid`` is left out."""
     holdout_from: Literal["spread", "end"] = "spread"
     """How the held-out share is chosen: by a hash of each example, or from the end."""
+    holdout_seed: NonNegativeInt | None = None
+    """``spread``: seed of the hash; leave out for the recipe's own. With the same one, runs of
+    different seeds are measured on the same examples."""
     group: str = ""
     """Column (name or number) with the group of an example, such as ``film``: ``holdout`` keeps a
     group on one side, and ``regard check`` warns of a group in two splits. Empty: no groups."""

@@ -59,6 +59,7 @@ class Effect(NamedTuple):
 
 EFFECTS = (
     Effect(("data.encoding",), READERS_OF_TEXT),
+    Effect(("data.holdout_seed",), given="data.holdout_from", values=("spread",)),
     Effect(("data.apart",), ("language-modelling",)),
     Effect(("data.labelled",), ("document-vectors",)),
     Effect(("data.labels",), (*CLASSIFIERS, "document-vectors")),

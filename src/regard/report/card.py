@@ -69,7 +69,7 @@ on it.
 def _say_skips(training: Mapping[str, Any]) -> str:
     """Say how many bad lines were skipped, if any."""
     count = count_skipped(training)
-    return f", {count:,} bad lines skipped" if count else ""
+    return f", {count:,} bad {'line' if count == 1 else 'lines'} skipped" if count else ""
 
 
 def count_skipped(training: Mapping[str, Any]) -> int:

@@ -32,7 +32,7 @@ def examples(recipe: Recipe, split: str) -> Examples:
     if files["valid"] or split == "test":
         return lambda: read_examples(recipe, files[split], split)
     wanted = split == "valid"
-    share, seed = recipe.data.holdout, recipe.seed
+    share, seed = recipe.data.holdout, find_split_seed(recipe)
     if recipe.data.holdout_from == "end":
         return lambda: split_at_end(
             lambda: read_examples(recipe, files["train"], "train"), share=share, wanted=wanted
@@ -43,6 +43,12 @@ def examples(recipe: Recipe, split: str) -> Examples:
         for record in task.read_records(recipe, files["train"], "train")
         if is_held_out(record.fields, share=share, seed=seed, group=record.group) == wanted
     )
+
+
+def find_split_seed(recipe: Recipe) -> int:
+    """Return the seed that decides what is held out."""
+    chosen = recipe.data.holdout_seed
+    return recipe.seed if chosen is None else chosen
 
 
 def check_examples(recipe: Recipe) -> Report:

@@ -250,6 +250,10 @@ class Task(Cost, ABC, Generic[ModelT]):
         recipe = self.recipe
         return Stream(store, seed=recipe.seed, batch_tokens=recipe.training.batch_tokens)
 
+    def describe_expectation(self, found: Sequence[Texts]) -> str:
+        """Say what to expect of a training, by some examples; "" if there is no quick way."""
+        return ""
+
     def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
         """Fit the baseline on the training examples; return the parameters to store in the run."""
         return {}

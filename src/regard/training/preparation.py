@@ -52,7 +52,9 @@ def prepare(recipe: Recipe, watcher: Watcher, start: Source | None = None) -> Pr
     skipped = count_skipped(recipe)
     for split, kinds in skipped.items():
         counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
-        watcher.say(f"{sum(kinds.values()):,} bad lines of {split} skipped ({counts})")
+        total = sum(kinds.values())
+        lines = "line" if total == 1 else "lines"
+        watcher.say(f"{total:,} bad {lines} of {split} skipped ({counts})")
     return Prepared(task, store, task.stream(store), source, first(valid, MAX_VALID), skipped)
 
 

@@ -59,7 +59,7 @@ def time_on_sample(recipe: Recipe, *, timed: bool) -> Timing:
         prepared = sample.prepared
         recipe = recipe.model_copy(update={"data": prepared.task.recipe.data})
         loads = batch_loads(prepared)
-        facts = _sample_facts(recipe, sample, loads)
+        facts = sample_facts(recipe, sample, loads)
         load = typical_load(recipe, facts, loads)
         found = measure_pace(prepared, facts, load, on=_describe_sample(sample)) if timed else None
         if found and sample.whole:
@@ -210,7 +210,7 @@ def _time_optimizers(state: State) -> float:
     return time.perf_counter() - begin
 
 
-def _sample_facts(recipe: Recipe, sample: Sample, loads: list[Load]) -> Facts:
+def sample_facts(recipe: Recipe, sample: Sample, loads: list[Load]) -> Facts:
     """Return the facts that the sample determines, with the assumptions in words."""
     facts = facts_of(recipe, vocabulary=sample.vocabulary)
     words = describe_lengths(recipe, loads, _describe_sample(sample))

@@ -215,8 +215,8 @@ def _resumed_steps(
     steps = _count_steps(recipe, prepared, watcher)
     if steps <= planned:
         raise UsageError(
-            f"a resumed run can only be trained longer. training.budget was {before}, or "
-            f"{planned:,} steps; {budget} is {steps:,}.",
+            f"a resumed run can only be trained longer. Its training.budget was {before} "
+            f"({planned:,} steps); {budget} is {steps:,} steps.",
             "Give a larger budget, or start a new run with --run.",
         )
     watcher.say(f"{steps:,} steps instead of {planned:,}: the learning rate follows the new number")

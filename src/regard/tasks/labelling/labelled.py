@@ -34,6 +34,7 @@ from regard.tasks.baselines.labels import Features
 from regard.tasks.foreign import FRAMED, FRAMED_PAIR, Export, Obstacle, kind_of_body
 from regard.tasks.labelling.cost import LabelCost
 from regard.tasks.labelling.decisions import Decisions
+from regard.tasks.labelling.expectation import describe_expectation
 from regard.tasks.labelling.forward_passes import passes_of
 from regard.tasks.labelling.label_set import complete_labels, labels_from_recipe, wrong_label
 from regard.tasks.labelling.overlong import Fitted, draw_window
@@ -264,6 +265,9 @@ class Labelled(LabelCost, Task[Reader]):
         if settings.documents.read != "sentences" and settings.head.pooling != "hops":
             return None
         return text_attention(self, self.labels, model, text)
+
+    def describe_expectation(self, found: Sequence[Texts]) -> str:
+        return describe_expectation(self.labels, self.features, found)
 
     def fit_baseline(self, source: Examples) -> dict[str, Tensor]:
         return self.ensemble.learn(source)
