@@ -73,7 +73,7 @@ def test_every_file_of_a_run_is_on_the_disk_before_its_seal(tmp_path, not_on_dis
             "training": {"budget": "2 steps", "evaluations": 1, "threads": 1},
         }
     )
-    write_report(train(recipe, tmp_path / "run"))
+    train(recipe, tmp_path / "run", report=write_report)
     assert not_on_disk == []
 
 

@@ -53,9 +53,8 @@ def train(
     with ExitStack() as stack:
         if report_to:
             watcher = stack.enter_context(TrackingWatcher(watcher, report_to, place, made))
-        run = train_run(made, place, resume=resume, watcher=watcher)
-    write_report(run)
-    return run
+        run = train_run(made, place, resume=resume, watcher=watcher, report=write_report)
+    return run  # noqa: RET504 - mypy cannot tell that the stack swallows no error
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for

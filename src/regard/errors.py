@@ -9,6 +9,9 @@ import errno
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """Error numbers of a full disk or an exceeded quota."""
 
+FAILING = (*FULL, errno.EIO, errno.EROFS, errno.EFBIG, errno.ENXIO, errno.ESTALE)
+"""Error numbers of a disk that is full, failing, or mounted read-only."""
+
 
 class RegardError(Exception):
     """An error that the user can correct.
@@ -52,6 +55,17 @@ class DiskError(RegardError):
     """The disk is full or failing; what was saved before is intact."""
 
     exit_code = 74
+
+
+def make_disk_error(error: OSError, what: str) -> DiskError:
+    """Return the error for a disk that refused to write, and say that nothing older was lost."""
+    full = error.errno in FULL
+    named = f" ({error.filename})" if error.filename else ""
+    return DiskError(
+        f"{what} could not be written: {error.strerror or error}{named}.",
+        ("Free some space" if full else "Check the disk and the permissions")
+        + "; then go on with --resume. The checkpoints written before are intact.",
+    )
 
 
 class Stopped(RegardError):

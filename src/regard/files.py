@@ -116,6 +116,16 @@ def _is_same_file(handle: int, file: Path) -> bool:
         return False
 
 
+def make_folder(folder: Path) -> None:
+    """Make a new folder and those above it, all of them on the disk."""
+    missing = [above for above in folder.parents if not above.exists()]
+    for above in reversed(missing):
+        above.mkdir(exist_ok=True)
+        sync(above.parent)
+    folder.mkdir()
+    sync(folder.parent)
+
+
 def hash_file(file: Path) -> str:
     """Compute a file's SHA-256, reading it in pieces."""
     with file.open("rb") as handle:

@@ -9,13 +9,13 @@
     checkpoints/       for --resume; may be deleted       regard.json      versions and hashes
 
 ``regard.json`` is written last: a folder without it is an unfinished run. It holds the SHA-256 of
-every file, so that a file of another run, or a flipped bit, is found when it is read.
+every file and a digest of itself, so that a file of another run, or a flipped bit, is found when it
+is read. README.md and report.html are for people, who may edit them: they are not compared.
 """
 
-import fcntl
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -28,7 +28,16 @@ from torch import Tensor, nn
 from regard import __version__
 from regard.device import choose_device
 from regard.errors import RunError, UsageError
-from regard.files import hash_file, write_seal, write_tensors_whole, write_whole
+from regard.files import (
+    find_broken,
+    hash_file,
+    lock_file,
+    make_folder,
+    read_seal,
+    write_seal,
+    write_tensors_whole,
+    write_whole,
+)
 from regard.models.parameters import collect_parameters, load_parameters
 from regard.recipe.decoding_overrides import override_decoding
 from regard.recipe.dump import dump
@@ -53,9 +62,11 @@ from regard.tasks.kinds import make_task
 from regard.tasks.task import Task
 from regard.text.tokenizer import Tokenizer
 
-FORMAT = 1
+FORMAT, FIRST_FORMAT = 2, 1
 VERIFIED = (RECIPE, TOKENIZER, MODEL, CONFIG, METRICS)
 """Files that answers depend on; verified whenever a run is opened."""
+SEALED = (*VERIFIED, BASELINE, JOURNAL, ANSWERS, CARD, REPORT)
+FOR_PEOPLE = (CARD, REPORT)
 
 
 class Parts(NamedTuple):
@@ -71,28 +82,42 @@ class Run:
     Args:
         folder: The run folder; its seal is verified at once.
         decoding: Settings of [decoding] that override the recipe's.
+        facts: What the seal will say, for a run that is about to be sealed.
 
     """
 
-    def __init__(self, folder: Path, *, decoding: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        decoding: Mapping[str, Any] | None = None,
+        facts: dict[str, Any] | None = None,
+    ) -> None:
         self.folder = folder
-        self.facts = _read_seal(folder)
+        self.facts = facts or _read_facts(folder)
         for name in VERIFIED:
             _verify(folder, name, self.facts["files"])
         self.recipe: Recipe = override_decoding(load_recipe(folder), decoding or {})
         self.tokenizer = Tokenizer.load(folder / TOKENIZER)
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        if config["tokenizer"] != self.tokenizer.fingerprint:
+        trained_with = str(_read_table(folder / CONFIG).get("tokenizer"))
+        if trained_with != self.tokenizer.fingerprint:
             raise RunError(
                 f"a tokenizer must belong to its model. {folder / TOKENIZER} has the fingerprint "
                 f"{self.tokenizer.fingerprint[:12]}; the model was trained with "
-                f"{config['tokenizer'][:12]}.",
+                f"{trained_with[:12]}.",
                 "Put back the tokenizer.json of this run.",
             )
         self.task: Task[Any] = make_task(self.recipe, self.tokenizer)
         if BASELINE in self.facts["files"]:
             _verify(folder, BASELINE, self.facts["files"])
-            self.task.load_baseline(load_file(folder / BASELINE))
+            self._load_baseline()
+
+    def _load_baseline(self) -> None:
+        tensors = _read_tensors(self.folder / BASELINE)
+        try:
+            self.task.load_baseline(tensors)
+        except (LookupError, ValueError, TypeError, RuntimeError) as error:
+            raise _make_unreadable(self.folder / BASELINE, error) from error
 
     @cached_property
     def model(self) -> nn.Module:
@@ -104,18 +129,12 @@ class Run:
     @property
     def parameters(self) -> dict[str, Tensor]:
         """The trained parameters by name, read from the disk."""
-        try:
-            return load_file(self.folder / MODEL)
-        except SafetensorError as error:
-            raise RunError(
-                f"{self.folder / MODEL} must be a safetensors file. {error}.",
-                "Put back the model.safetensors of this run.",
-            ) from error
+        return _read_tensors(self.folder / MODEL)
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
         """Scores by split."""
-        return json.loads((self.folder / METRICS).read_text(encoding="utf-8"))
+        return _read_table(self.folder / METRICS)
 
     @cached_property
     def answers(self) -> list[dict[str, Any]]:
@@ -123,8 +142,11 @@ class Run:
         if ANSWERS not in self.facts["files"]:
             return []
         _verify(self.folder, ANSWERS, self.facts["files"])
-        lines = (self.folder / ANSWERS).read_text(encoding="utf-8").split("\n")
-        return [json.loads(line) for line in lines if line]
+        lines = (self.folder / ANSWERS).read_bytes().split(b"\n")
+        try:
+            return [json.loads(line) for line in lines if line]
+        except (ValueError, RecursionError) as error:
+            raise _make_unreadable(self.folder / ANSWERS, error) from error
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -154,6 +176,7 @@ class Run:
     @property
     def journal(self) -> list[dict[str, Any]]:
         """The events of the training, each step once."""
+        _verify(self.folder, JOURNAL, self.facts["files"])
         return read_journal(self.folder / JOURNAL)
 
 
@@ -179,13 +202,13 @@ def read_parts(folder: Path) -> Parts | None:
 def create(folder: Path) -> None:
     """Make an empty run folder; refuse one that exists."""
     try:
-        folder.mkdir(parents=True)
+        make_folder(folder)
     except FileExistsError:
         raise UsageError(
             f"a run folder must be new, so that no run is overwritten. {folder} exists.",
             "Name another with --run, or continue that run with --resume.",
         ) from None
-    except OSError as error:
+    except (PermissionError, NotADirectoryError) as error:
         raise UsageError(
             f"the run folder {folder} cannot be created: {error.strerror}.",
             "Name a folder with write permission with --run.",
@@ -195,16 +218,15 @@ def create(folder: Path) -> None:
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
     """Lock a run against a second writing process."""
-    with (folder / LOCK).open("w") as file:
+    with ExitStack() as held:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            held.enter_context(lock_file(folder / LOCK, wait=False))
+        except BlockingIOError:
             raise UsageError(
                 f"only one process at a time may write a run. Another process is writing {folder}.",
                 "Wait for it to end, or name another folder with --run.",
             ) from None
         yield
-    (folder / LOCK).unlink(missing_ok=True)
 
 
 def write_recipe(folder: Path, recipe: Recipe) -> None:
@@ -233,13 +255,35 @@ def write_baseline(folder: Path, parameters: Mapping[str, Tensor]) -> None:
 
 def seal(folder: Path) -> None:
     """Seal a finished run: write the versions and the hash of every file."""
-    names = (RECIPE, TOKENIZER, MODEL, BASELINE, CONFIG, JOURNAL, METRICS, ANSWERS, CARD, REPORT)
+    write_seal(folder / SEAL, _describe_versions(), _list_sealed(folder))
+
+
+def open_unsealed(folder: Path) -> Run:
+    """Open a run whose files are all written, just before it is sealed."""
+    hashes = {name: hash_file(folder / name) for name in _list_sealed(folder)}
+    return Run(folder, facts={**_describe_versions(), "files": hashes})
+
+
+def find_damage(folder: Path) -> str:
+    """Say what keeps a sealed run from being whole; an empty string if nothing does."""
+    try:
+        files = _read_facts(folder)["files"]
+    except RunError as error:
+        return error.problem
+    broken = find_broken(folder, {name: files[name] for name in files if name not in FOR_PEOPLE})
+    return f"{folder / broken} is not the file that was sealed." if broken else ""
+
+
+def _describe_versions() -> dict[str, Any]:
     versions = {name: version(name) for name in ("torch", "tokenizers", "safetensors", "numpy")}
-    facts = {"format": FORMAT, "regard": __version__, "versions": versions}
-    write_seal(folder / SEAL, facts, (name for name in names if (folder / name).exists()))
+    return {"format": FORMAT, "regard": __version__, "versions": versions}
 
 
-def _read_seal(folder: Path) -> dict[str, Any]:
+def _list_sealed(folder: Path) -> list[str]:
+    return [name for name in SEALED if (folder / name).exists()]
+
+
+def _read_facts(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a run folder.", "Name one that `regard train` wrote.")
     if not (folder / SEAL).is_file():
@@ -248,18 +292,48 @@ def _read_seal(folder: Path) -> dict[str, Any]:
             "Finish it with `regard train RECIPE --run FOLDER --resume`.",
         )
     try:
-        facts = json.loads((folder / SEAL).read_text(encoding="utf-8"))
-        written, files = facts["format"], dict(facts["files"])
-    except (ValueError, KeyError, TypeError) as error:
+        facts = read_seal(folder / SEAL, digested=2)
+        _check_facts(facts)
+    except ValueError as error:
         raise RunError(
             f"{folder / SEAL} cannot be read: {error}.", "Put back the regard.json of this run."
         ) from error
-    if written != FORMAT:
+    if facts["format"] not in range(FIRST_FORMAT, FORMAT + 1):
         raise RunError(
-            f"{folder} has run format {written}; this version reads format {FORMAT}.",
+            f"{folder} has run format {facts['format']}; this version reads up to {FORMAT}.",
             "Use the version of regard that wrote it.",
         )
-    return {**facts, "files": files}
+    return facts
+
+
+def _check_facts(facts: Mapping[str, Any]) -> None:
+    """Refuse a seal with other names than ours: the first format has no digest of itself."""
+    strange = facts.keys() ^ {"format", "regard", "versions", "files"}
+    strange |= facts.get("files", {}).keys() - set(SEALED)
+    if strange and facts["format"] <= FORMAT:
+        raise ValueError(f"missing or unknown: {', '.join(sorted(strange))[:80]}")
+
+
+def _read_table(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise _make_unreadable(file, error) from error
+    if not isinstance(found, dict):
+        raise _make_unreadable(file, TypeError("it does not hold a table"))
+    return found
+
+
+def _read_tensors(file: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(file)
+    except SafetensorError as error:
+        raise _make_unreadable(file, error) from error
+
+
+def _make_unreadable(file: Path, error: Exception) -> RunError:
+    problem = f"{file} cannot be read: {type(error).__name__}: {error}."
+    return RunError(problem, f"Put back the {file.name} of this run.")
 
 
 def _verify(folder: Path, name: str, files: dict[str, str]) -> None:

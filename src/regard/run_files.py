@@ -16,7 +16,8 @@ SEAL, CHECKPOINTS, LOCK = "regard.json", "checkpoints", ".lock"
 
 def read_journal(file: Path) -> list[dict[str, Any]]:
     """Read the journal's events, each step once."""
-    lines = file.read_text(encoding="utf-8").split("\n") if file.exists() else []
+    raw = file.read_bytes() if file.exists() else b""
+    lines = raw.decode("utf-8", errors="replace").split("\n")
     return extend_journal([], lines)
 
 
@@ -30,7 +31,7 @@ def extend_journal(events: list[dict[str, Any]], lines: list[str]) -> list[dict[
     for raw in lines:
         try:
             line = json.loads(raw)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             continue  # cut short by a kill
         if not isinstance(line, dict) or "event" not in line:
             continue

@@ -13,6 +13,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 MEANINGLESS = {"utils", "util", "common", "helpers", "helper", "base", "core", "misc", "tools"}
 LONGER_THAN_300 = {
     "src/regard/data/check.py": "one report: every check, by kind of data",
+    "src/regard/run.py": "the run folder: its files, its seal, its reader",
     "src/regard/layers/attention.py": "one equation: its scores, its selections, its layer",
     "src/regard/recipe/model.py": "one table of the recipe",
     "src/regard/tasks/pretraining/masked_pretraining.py": "one task, its interface included",

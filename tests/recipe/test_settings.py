@@ -38,13 +38,13 @@ def test_a_choice_of_tables_lists_each_with_its_kind():
 @pytest.mark.parametrize(
     ("path", "allowed"),
     [
-        ("seed", "a whole number of at least 0"),
-        ("model.width", "a whole number above 0"),
+        ("seed", "a whole number of at least 0 and below 9223372036854775808"),
+        ("model.width", "a whole number from 1 to 5000000"),
         ("model.dropout", "a number of at least 0.0 and below 1.0"),
         ("decoding.top_p", "a number above 0.0 and of at most 1.0"),
         ("model.norm", '"layer", "rms"'),
         ("model.tied", "true or false"),
-        ("model.mixer.window", "a whole number above 0, or left out"),
+        ("model.mixer.window", "a whole number from 1 to 5000000, or left out"),
         ("data.train", "a list of text"),
         ("training.optimizer.betas", "a list of 2 numbers"),
     ],

@@ -79,10 +79,10 @@ def test_what_is_missing_is_named_down_to_the_field(refused):
 @pytest.mark.parametrize(
     ("setting", "problem"),
     [
-        ("model.width=0", "model.width must be a whole number above 0; got 0"),
-        ("model.width=1.5", "model.width must be a whole number above 0; got 1.5"),
-        ("model.width=true", "model.width must be a whole number above 0; got true"),
-        ("model.width='6'", 'model.width must be a whole number above 0; got "6"'),
+        ("model.width=0", "model.width must be a whole number from 1 to 5000000; got 0"),
+        ("model.width=1.5", "model.width must be a whole number from 1 to 5000000; got 1.5"),
+        ("model.width=true", "model.width must be a whole number from 1 to 5000000; got true"),
+        ("model.width='6'", 'model.width must be a whole number from 1 to 5000000; got "6"'),
         ("model.tied=1", "model.tied must be true or false; got 1"),
         ("training.clip=nan", "training.clip must be a number of at least 0; got nan"),
         ("data.train=[3]", "data.train must be a list of text; got 3"),

@@ -314,7 +314,7 @@ def test_a_loss_that_is_no_number_stops_with_the_examples_named(recipe, tmp_path
 
 
 def test_a_full_disk_has_its_own_message_and_exit_code(recipe, tmp_path, monkeypatch):
-    def full(*_arguments):
+    def full(*_arguments, **_named):
         # What the library says when a disk is full; it is no OSError.
         raise SafetensorError("Error while serializing: I/O error: No space (os error 28)")
 

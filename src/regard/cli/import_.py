@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import AsJson
-from regard.cli.screen import clean, print_json, print_text
+from regard.cli.screen import print_json, print_text
 
 
 def import_(
@@ -44,10 +44,8 @@ def import_(
         return
     left = ", ".join(facts["left_out"])
     print_text(
-        clean(
-            f"{facts['architecture']} from {facts['from']}: {facts['parameters']:,} parameters, "
-            f"{made.tokenizer.size:,} tokens, a run of {made.recipe.task}"
-            + (f"; left out: {left}" if left else "")
-        )
+        f"{facts['architecture']} from {facts['from']}: {facts['parameters']:,} parameters, "
+        f"{made.tokenizer.size:,} tokens, a run of {made.recipe.task}"
+        + (f"; left out: {left}" if left else "")
     )
     print_text(f'next: regard predict {run} "{kind_of(made.recipe).example}"')

@@ -16,7 +16,7 @@ from regard import __version__
 from regard.cli.renamed import refuse_renamed
 from regard.cli.screen import clean, print_text
 from regard.cli.verbs import VERBS, add
-from regard.errors import FULL, DiskError, RegardError
+from regard.errors import FAILING, FULL, DiskError, RegardError
 
 Misuse = typer.BadParameter.__bases__[0]
 """Typer's own exception for a wrong call; it has changed modules, never its place."""
@@ -125,9 +125,8 @@ def _print_error(error: Exception, *, traced: bool) -> int:
     if isinstance(error, BrokenPipeError):
         # Whoever read us has left; Python must not complain of it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    elif isinstance(error, OSError) and error.errno in FULL:
-        free = "Free some space and run it again; training continues with --resume."
-        return _two_lines(f"the disk is full: {error}", free, DiskError.exit_code)
+    elif isinstance(error, OSError) and (code := _print_os_error(error)):
+        return code
     elif isinstance(error, MemoryError):
         smaller = "Make training.batch_tokens or model.width smaller; see `regard doctor`."
         _two_lines("there is not enough memory for this", smaller, 1)
@@ -135,6 +134,23 @@ def _print_error(error: Exception, *, traced: bool) -> int:
         ours = f"Internal error; please report it with the output of {_TRACEBACK}."
         _two_lines(f"regard itself failed: {type(error).__name__}: {error}", ours, 1)
     return 1
+
+
+def _print_os_error(error: OSError) -> int:
+    """Print what the system refused and return the exit code; 0 if it is no fault of the user's."""
+    if isinstance(error, PermissionError):
+        named = "Name a file or folder that you may read and write."
+        return _two_lines(f"permission denied: {error.filename or error}", named, 2)
+    if error.errno not in FAILING:
+        return 0
+    full = error.errno in FULL
+    problem = "the disk is full" if full else "the disk refuses to read or write"
+    remedy = "Free some space" if full else "Check the disk"
+    return _two_lines(
+        f"{problem}: {error}",
+        f"{remedy} and run it again; training continues with --resume.",
+        DiskError.exit_code,
+    )
 
 
 def _misuse(error: Exception) -> int:

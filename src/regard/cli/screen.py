@@ -6,21 +6,29 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from regard.draw.clean import clean as clean  # also for the verbs
+from regard.draw.clean import escape_hidden
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 def print_json(answer: Mapping[str, Any] | list[Any]) -> None:
-    """Print one JSON object, or a list, to stdout; numbers that are none become null."""
-    print_text(json.dumps(_finite(answer), ensure_ascii=False, allow_nan=False, default=str))
+    """Print one JSON object, or a list, to stdout; numbers that are none become null.
+
+    Characters that drive a terminal or hide themselves are escaped.
+    """
+    written = json.dumps(_finite(answer), ensure_ascii=False, allow_nan=False, default=str)
+    print_text(escape_hidden(written))
 
 
 def print_text(text: str, *, to: Any = None) -> None:  # noqa: ANN401 - any open text file
-    """Print a line to stdout or elsewhere, whatever its encoding can show of it."""
+    """Print a line to stdout or elsewhere, whatever its encoding can show of it.
+
+    Names of files may hold escape sequences as well as texts do, so every line is cleaned.
+    """
     screen = to or sys.stdout
     encoding = screen.encoding or "utf-8"
-    screen.write(f"{text}\n".encode(encoding, "replace").decode(encoding))
+    screen.write(f"{clean(text)}\n".encode(encoding, "replace").decode(encoding))
 
 
 def print_rows(rows: Iterable[tuple[str, str]]) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import stat
 import zlib
 from pathlib import Path
 
@@ -12,10 +13,24 @@ BROKEN = (gzip.BadGzipFile, zlib.error, zstandard.ZstdError, EOFError)
 
 _ENDINGS = (".gz", ".zst")
 _CHUNK = 1 << 14
+_FED = 512
+"""Compressed bytes given to Zstandard at once; they become at most 16 MB (128 KB from 4 bytes)."""
+
+
+class NotAFile(OSError):
+    """A device, a pipe or a socket: reading it may never end."""
+
+
+def check_is_file(path: Path) -> None:
+    """Refuse what is neither a file nor a folder, before it is opened."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise NotAFile(f"{path} is a device, a pipe or a socket")
 
 
 def open_bytes(path: Path) -> io.BufferedIOBase:
     """Open a file for reading; compressed files are decompressed on the fly."""
+    check_is_file(path)
     if path.suffix == ".gz":
         return gzip.GzipFile(path, "rb")
     if path.suffix == ".zst":
@@ -35,6 +50,7 @@ class _Zstandard(io.RawIOBase):
         self._file = path.open("rb")
         self._frame = zstandard.ZstdDecompressor().decompressobj()
         self._begun = False
+        self._waiting = b""
         self._ready = memoryview(b"")
 
     def readable(self) -> bool:
@@ -42,12 +58,13 @@ class _Zstandard(io.RawIOBase):
 
     def readinto(self, buffer: memoryview | bytearray) -> int:  # type: ignore[override]
         while not self._ready:
-            chunk = self._file.read(_CHUNK)
-            if not chunk:
+            self._waiting = self._waiting or self._file.read(_CHUNK)
+            if not self._waiting:
                 if self._begun:
                     raise EOFError("the file ends before its last frame does")
                 return 0
-            self._ready = memoryview(self._decompress(chunk))
+            fed, self._waiting = self._waiting[:_FED], self._waiting[_FED:]
+            self._ready = memoryview(self._decompress(fed))
         size = min(len(buffer), len(self._ready))
         buffer[:size] = self._ready[:size]
         self._ready = self._ready[size:]

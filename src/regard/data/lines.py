@@ -10,12 +10,15 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.data.compression import BROKEN
+from regard.data.compression import BROKEN, NotAFile
 from regard.data.encoding import UTF_16_MARKS, guess_single_byte, open_utf8
 from regard.data.record import CORRECT, Fault, make_fault
 
 LONGEST_LINE = 1 << 24
 """At most this many bytes per line, so that memory is bounded for any file."""
+
+_MOST_SKIPPED = 16
+"""Pieces of an overlong line that are skipped; more is no text."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -97,8 +100,10 @@ def _iterate_raw_lines(file: BufferedIOBase) -> Iterator[bytes]:
     """Read lines as bytes; of an overlong line only the first ``LONGEST_LINE + 1``."""
     while raw := file.readline(LONGEST_LINE + 1):
         yield raw
-        rest = raw
+        rest, pieces = raw, 0
         while len(rest) > LONGEST_LINE and not rest.endswith(b"\n"):
+            if (pieces := pieces + 1) > _MOST_SKIPPED:
+                raise EOFError(f"a line has more than {_MOST_SKIPPED * LONGEST_LINE:,} bytes")
             rest = file.readline(LONGEST_LINE + 1)
 
 
@@ -160,5 +165,8 @@ def make_unreadable_fault(path: Path, error: OSError) -> Fault:
         home = "a recipe's own folder" if path.is_absolute() else Path.cwd()
         remedy = f"Check the spelling; paths are relative to {home}."
         return Fault("missing-file", "fatal", str(path), 0, "There is no such file.", remedy)
+    if isinstance(error, NotAFile):
+        problem = "This is a device, a pipe or a socket, and data is read more than once."
+        return Fault("missing-file", "fatal", str(path), 0, problem, "Save it as a file.")
     problem = f"The file cannot be read: {os.strerror(error.errno or 0)}."
     return Fault("missing-file", "fatal", str(path), 0, problem, "Name a readable file.")

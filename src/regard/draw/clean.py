@@ -4,6 +4,7 @@ Control characters can drive a terminal, bidirectional overrides can show one te
 and some code points are not allowed in XML at all. They are dropped everywhere.
 """
 
+import json
 import re
 
 _HIDDEN = re.compile(
@@ -20,3 +21,8 @@ _HIDDEN = re.compile(
 def clean(text: str) -> str:
     """Remove control characters except line breaks and tabs."""
     return _HIDDEN.sub("", text)
+
+
+def escape_hidden(written: str) -> str:
+    """Write the same characters in JSON as escapes; line breaks and tabs are escaped already."""
+    return _HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], written)

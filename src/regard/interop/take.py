@@ -75,7 +75,8 @@ def import_folder(
     folders.create(run)
     try:
         _write(run, found)
-        report(Run(run))
+        report(folders.open_unsealed(run))
+        folders.seal(run)
     except BaseException:
         shutil.rmtree(run, ignore_errors=True)
         raise
@@ -178,4 +179,3 @@ def _write(run: Path, found: Imported) -> None:
     metrics = {"imported": facts, "training": {**UNTRAINED, "parameters": facts["parameters"]}}
     write_whole(run / run_files.METRICS, json.dumps(metrics, indent=1))
     write_whole(run / run_files.CARD, imported_card(recipe, facts))
-    folders.seal(run)

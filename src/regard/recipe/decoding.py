@@ -5,14 +5,20 @@ from typing import Annotated, Literal
 from pydantic import (
     Field,
     NonNegativeFloat,
-    NonNegativeInt,
     PositiveFloat,
-    PositiveInt,
     model_validator,
 )
 
 from regard.device import EXAMPLES, PATTERN
-from regard.recipe.settings import Refused, Settings
+from regard.recipe.settings import (
+    Hundreds,
+    Millions,
+    NoneToHundreds,
+    NoneToMillions,
+    Refused,
+    Seed,
+    Settings,
+)
 
 ONLY = {
     "sample": ("temperature", "top_k", "top_p", "seed"),
@@ -26,19 +32,19 @@ class DecodingSettings(Settings):
 
     method: Literal["greedy", "sample", "beam"] = "beam"
     """Greedy search, sampling, or beam search."""
-    beam: PositiveInt = 5
+    beam: Hundreds = 5
     """Beam size of beam search."""
     length_penalty: NonNegativeFloat = 0.6
     """Exponent α of the length penalty ((5 + length) / 6)^α (Wu et al. 2016); a higher one prefers
     longer answers."""
     temperature: PositiveFloat = 1.0
     """``sample``: temperature; below 1 sharpens the distribution, above 1 flattens it."""
-    top_k: NonNegativeInt = 0
+    top_k: NoneToMillions = 0
     """``sample``: top-k sampling, among this many most probable tokens; 0 for all."""
     top_p: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
     """``sample``: nucleus (top-p) sampling, among the most probable tokens that together have this
     probability."""
-    seed: NonNegativeInt | None = None
+    seed: Seed | None = None
     """``sample``: random seed; leave out for the recipe's own."""
     baseline_weight: Literal["fitted"] | Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
     """Classification: weight of the bag-of-n-grams baseline in an ensemble with the network
@@ -46,17 +52,17 @@ class DecodingSettings(Settings):
     threshold: Literal["fitted"] | Annotated[float, Field(ge=0.0, le=1.0)] = "fitted"
     """Several labels: probability above which a label is answered; ``fitted`` chooses one for each
     label by its F1 on the held-out texts when training ends."""
-    max_length: PositiveInt = 200
+    max_length: Millions = 200
     """Maximum number of tokens of an answer."""
-    extra_length: PositiveInt = 50
+    extra_length: Millions = 50
     """Maximum number of tokens by which an answer may exceed its source (the 2017 paper)."""
     max_length_ratio: PositiveFloat | None = None
     """Maximum length of an answer as a multiple of its source's; leave out for no such limit."""
-    min_length: NonNegativeInt = 0
+    min_length: NoneToMillions = 0
     """Minimum number of tokens of an answer."""
     min_length_ratio: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
     """Minimum length of an answer as a share of its source's."""
-    no_repeat: NonNegativeInt = 0
+    no_repeat: NoneToHundreds = 0
     """N-gram blocking: n-grams of this many tokens may not repeat in an answer (Paulus et al. 2018
     block trigrams of words); 0 allows repetition."""
     coverage: NonNegativeFloat = 0.0
@@ -65,7 +71,7 @@ class DecodingSettings(Settings):
     device: Annotated[str, Field(pattern=PATTERN, examples=EXAMPLES)] = "auto"
     """Device for inference, whatever the run was trained on; ``auto`` takes the accelerator if
     there is one, else the CPU."""
-    lead: PositiveInt | None = None
+    lead: Hundreds | None = None
     """Summarization: number of leading sentences in the lead baseline; leave out for the number
     whose length is closest to the training summaries'."""
 

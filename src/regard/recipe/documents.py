@@ -2,9 +2,7 @@
 
 from typing import Literal
 
-from pydantic import PositiveInt
-
-from regard.recipe.settings import Settings
+from regard.recipe.settings import Hundreds, Millions, Settings
 
 
 class DocumentSettings(Settings):
@@ -13,9 +11,9 @@ class DocumentSettings(Settings):
     read: Literal["whole", "sentences"] = "whole"
     """One sequence of tokens, or a hierarchy: words form sentences, sentences the document
     (HAN)."""
-    words: PositiveInt = 64
+    words: Millions = 64
     """Maximum number of tokens of a sentence; longer ones are split."""
-    depth: PositiveInt = 1
+    depth: Hundreds = 1
     """Number of blocks over sentences; ``model.depth`` is the number over words."""
     mixer: Literal["same", "attention", "gru", "lstm"] = "same"
     """Mixer over sentences: the same as over words, or another. With attention, sentence positions

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat
 
-from regard.recipe.settings import Settings
+from regard.recipe.settings import Hundreds, Millions, Settings
 
 Share = Annotated[float, Field(ge=0.0, lt=1.0)]
 
@@ -12,9 +12,9 @@ Share = Annotated[float, Field(ge=0.0, lt=1.0)]
 class HopSettings(Settings):
     """The hops of ``pooling = "hops"``: the structured embedding M = A·H (Lin et al. 2017)."""
 
-    hops: PositiveInt = 8
+    hops: Hundreds = 8
     """Number of attention hops; the paper has 30."""
-    features: PositiveInt = 64
+    features: Millions = 64
     """Size of the attention space of the hops; the paper has 350."""
     penalty: Literal["none", "frobenius", "off-diagonal", "kl"] = "frobenius"
     """Penalty for similar hops: ‖A·Aᵀ - I‖², its off-diagonal part, the negative KL divergence of
@@ -24,11 +24,11 @@ class HopSettings(Settings):
     narrow: Literal["none", "dense", "pruned"] = "none"
     """Layer between M and the labels: none, a dense layer over all of M, or a pruned one with
     separate outputs for each row and column of M."""
-    dense: PositiveInt = 256
+    dense: Millions = 256
     """``narrow = "dense"``: output size of the layer; the paper has up to 3,000."""
-    row_features: PositiveInt = 16
+    row_features: Millions = 16
     """``narrow = "pruned"``: outputs per row of M, that is per hop."""
-    column_features: PositiveInt = 2
+    column_features: Millions = 2
     """``narrow = "pruned"``: outputs per column of M, that is per feature of a state."""
 
 

@@ -135,6 +135,8 @@ def _resolve(file: str, folder: Path) -> str:
 
 def _read(path: Path) -> str:
     try:
+        if not path.is_file():
+            raise RecipeError(f"{path} is not a file", "Name a recipe file.")
         if path.stat().st_size > _LARGEST:
             raise RecipeError(
                 f"{path} has {path.stat().st_size:,} bytes; a recipe has at most {_LARGEST:,}",

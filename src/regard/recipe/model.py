@@ -5,15 +5,20 @@ from typing import Annotated, Literal
 from pydantic import (
     Field,
     NonNegativeFloat,
-    NonNegativeInt,
     PositiveFloat,
-    PositiveInt,
     model_validator,
 )
 
 from regard.recipe.documents import DocumentSettings
 from regard.recipe.head import HeadSettings
-from regard.recipe.settings import Refused, Settings
+from regard.recipe.settings import (
+    Hundreds,
+    Millions,
+    NoneToHundreds,
+    NoneToMillions,
+    Refused,
+    Settings,
+)
 from regard.recipe.start import StartSettings
 
 Share = Annotated[float, Field(ge=0.0, lt=1.0)]
@@ -24,7 +29,7 @@ class AttentionSettings(Settings):
 
     kind: Literal["attention"] = "attention"
     """Attention as the token mixer."""
-    heads: PositiveInt = 4
+    heads: Hundreds = 4
     """Number of attention heads; must divide ``model.width``."""
     score: Literal["scaled-dot", "dot", "additive"] = "scaled-dot"
     """Attention score of a query and a key: dot product, scaled or plain, or additive
@@ -32,7 +37,7 @@ class AttentionSettings(Settings):
     select: Literal["softmax", "log-length", "argmax"] = "softmax"
     """How scores become attention weights: softmax, softmax of scores multiplied by the logarithm
     of the length, or argmax (hard attention)."""
-    window: PositiveInt | None = None
+    window: Millions | None = None
     """Sliding-window attention: maximum distance of a key from its query; leave out for full
     attention."""
     normed: bool = False
@@ -57,7 +62,7 @@ class ConvolutionSettings(Settings):
 
     kind: Literal["convolution"]
     """Convolution as the token mixer."""
-    kernel: PositiveInt = 3
+    kernel: Hundreds = 3
     """Kernel size: number of positions that one output depends on."""
     dilated: bool = False
     """Whether layer n has dilation kernel^n, so that the receptive field grows exponentially with
@@ -85,7 +90,7 @@ class LearnedSettings(Settings):
     """Learned position embeddings."""
     joined: Literal["added", "concatenated"] = "added"
     """Whether positions are added to the embeddings or concatenated to them."""
-    positions: PositiveInt = 512
+    positions: Millions = 512
     """Number of position embeddings; longer texts are refused."""
 
 
@@ -94,9 +99,9 @@ class RelativeSettings(Settings):
 
     kind: Literal["relative"]
     """Relative position bias."""
-    positions: PositiveInt = 512
+    positions: Millions = 512
     """Longest text of the full table, or the distance at which the last bucket begins."""
-    buckets: PositiveInt | None = None
+    buckets: Millions | None = None
     """Number of distance buckets that share a bias (T5); leave out for the full table."""
 
 
@@ -143,17 +148,17 @@ class EmbeddingSettings(Settings):
     ngrams: Annotated[int, Field(ge=1, le=8)] = 1
     """Longest n-gram of tokens with an embedding, found by a hash (as in fastText): 2 adds bigrams
     that end at a token, 3 also trigrams, up to 8; 1 is none."""
-    ngram_rows: PositiveInt = 16384
+    ngram_rows: Millions = 16384
     """Number of hash buckets (embeddings) for the n-grams of each length."""
     ngram_dropout: Share = 0.0
     """Share of the n-grams dropped in training, against overfitting."""
-    ngram_min_count: PositiveInt = 1
+    ngram_min_count: Millions = 1
     """Minimum number of training texts that contain an n-gram for it to get an embedding."""
     ngram_lazy: bool = False
     """Sparse updates: a step changes only the embeddings of the n-grams it contains, and weight
     decay is applied every 32 steps. Several times faster with large ``ngram_rows``, and nearly the
     same."""
-    segments: NonNegativeInt = 0
+    segments: NoneToMillions = 0
     """Number of segment embeddings; BERT has 2. A sentence pair with 4 also distinguishes tokens
     that both texts contain from those that one contains."""
     norm: bool = False
@@ -163,14 +168,14 @@ class EmbeddingSettings(Settings):
 class ModelSettings(Settings):
     """The architecture of the network."""
 
-    width: PositiveInt = 192
+    width: Millions = 192
     """Hidden size: size of the state of one token."""
-    depth: NonNegativeInt = 3
+    depth: NoneToHundreds = 3
     """Number of blocks (layers); in an encoder-decoder, those of the encoder. With 0 a text is
     represented by its token embeddings alone."""
-    decoder_depth: PositiveInt = 2
+    decoder_depth: Hundreds = 2
     """Number of decoder blocks; a shallow decoder generates faster."""
-    feed_forward: PositiveInt = 768
+    feed_forward: Millions = 768
     """Hidden size of the feed-forward layers."""
     activation: Literal["relu", "gelu", "swiglu", "relu2"] = "relu2"
     """Activation of the feed-forward layers; ``swiglu`` is gated, ``relu2`` is the squared ReLU."""
@@ -209,7 +214,7 @@ class ModelSettings(Settings):
     bare: bool = False
     """Labels: whether blocks consist of their mixer alone, without residual connections, norms and
     feed-forward layers, as in HAN and the structured embedding."""
-    states: PositiveInt | None = None
+    states: Millions | None = None
     """``bare``: output size of a recurrent mixer, if it is not ``width``."""
     mixer: Mixer = AttentionSettings()
     position: Position = SinusoidalSettings()

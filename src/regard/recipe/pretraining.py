@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, model_validator
 
-from regard.recipe.settings import Refused, Settings
+from regard.recipe.settings import Millions, Refused, Settings
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Some = Annotated[float, Field(gt=0.0, lt=1.0)]
@@ -29,11 +29,11 @@ class PretrainingSettings(Settings):
     """Whole-word masking: whether all pieces of a word are masked together."""
     causal_share: Some = 0.0625
     """``hybrid``: share of the rows trained on next-token prediction."""
-    decoder_width: PositiveInt | None = None
+    decoder_width: Millions | None = None
     """``autoencoder``: width of the light decoder; leave out for half of ``model.width``."""
     blind_masks: bool = False
     """``autoencoder``: whether mask tokens enter the decoder without positions (an experiment)."""
-    generator_width: PositiveInt | None = None
+    generator_width: Millions | None = None
     """``replaced``: width of the generator; leave out for a quarter of ``model.width``."""
 
     @model_validator(mode="after")

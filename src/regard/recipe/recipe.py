@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import NonNegativeInt, model_validator
+from pydantic import model_validator
 
 from regard.recipe.data import DataSettings
 from regard.recipe.decoding import DecodingSettings
@@ -15,7 +15,7 @@ from regard.recipe.model import (
 )
 from regard.recipe.pretraining import PretrainingSettings
 from regard.recipe.retrieval import RetrievalSettings
-from regard.recipe.settings import Refused, Settings
+from regard.recipe.settings import Refused, Seed, Settings
 from regard.recipe.tasks import LABELLERS, WRITERS, TaskName, refuse_idle
 from regard.recipe.text import TextSettings
 from regard.recipe.training import TrainingSettings
@@ -29,7 +29,7 @@ class Recipe(Settings):
 
     task: TaskName
     """The task."""
-    seed: NonNegativeInt = 1
+    seed: Seed = 1
     """Random seed: the same recipe and seed give the same run."""
     text: TextSettings = TextSettings()
     data: DataSettings

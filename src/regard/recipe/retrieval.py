@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, PositiveFloat, model_validator
 
-from regard.recipe.settings import Refused, Settings
+from regard.recipe.settings import Millions, NoneToMillions, Refused, Settings
 
 Share = Annotated[float, Field(ge=0.0, lt=1.0)]
 Source = Literal["crops", "title", "labelled"]
@@ -16,9 +16,9 @@ class RetrievalSettings(Settings):
     pairs: tuple[Source, ...] = ("crops", "title")
     """Training pairs: two random crops of one document, a title and its document, or labelled pairs
     (judged queries, or a file with two columns)."""
-    query_length: tuple[PositiveInt, PositiveInt] = (4, 32)
+    query_length: tuple[Millions, Millions] = (4, 32)
     """``crops``: minimum and maximum number of tokens of the query crop."""
-    document_length: tuple[PositiveInt, PositiveInt] = (32, 128)
+    document_length: tuple[Millions, Millions] = (32, 128)
     """Minimum and maximum number of tokens of the document crop."""
     deletion: Share = 0.1
     """``crops``: token deletion rate in both crops, so that matching words alone do not suffice."""
@@ -27,10 +27,10 @@ class RetrievalSettings(Settings):
     weight."""
     symmetric: bool = True
     """Whether the contrastive loss is symmetric: documents also retrieve their queries."""
-    hard_negatives: NonNegativeInt = 0
+    hard_negatives: NoneToMillions = 0
     """Number of hard negatives per pair: wrong documents that BM25 ranks high, in addition to the
     in-batch negatives."""
-    hard_from: PositiveInt = 20
+    hard_from: Millions = 20
     """``hard_negatives``: number of BM25's top wrong documents that they are sampled from."""
     term_weights: Literal["even", "idf", "learned"] = "even"
     """Weights of tokens in mean pooling: even, inverse document frequency (IDF), or learned from an

@@ -4,13 +4,21 @@ The sentence under a field is its only documentation: editors, ``regard recipe e
 schema and ``docs/recipe.md`` show it.
 """
 
-from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple, get_args, get_origin
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
+
+Hundreds = Annotated[int, Field(ge=1, le=1_000)]
+Millions = Annotated[int, Field(ge=1, le=5_000_000)]
+Billions = Annotated[int, Field(ge=1, le=100_000_000_000)]
+"""Counts, bounded where larger ones are slips: they would end in no memory, or never."""
+NoneToHundreds = Annotated[int, Field(ge=0, le=1_000)]
+NoneToMillions = Annotated[int, Field(ge=0, le=5_000_000)]
+Seed = Annotated[int, Field(ge=0, lt=1 << 63)]
 
 
 class Settings(BaseModel):
@@ -79,8 +87,7 @@ def allowed(field: FieldInfo) -> str:
     """Describe the allowed values of a field in words."""
     if field.examples:
         return ", ".join(map(shown, field.examples))
-    bounds = [word for rule in field.metadata if (word := _bound(rule))]
-    return " ".join([_words(field.annotation), " and ".join(bounds)]).strip()
+    return " ".join([_words(field.annotation), _describe_bounds(field.metadata)]).strip()
 
 
 def shown(value: Any) -> str:  # noqa: ANN401 - a default can be anything
@@ -116,14 +123,21 @@ def _words(annotation: Any) -> str:  # noqa: ANN401 - an annotation can be anyth
         many = len(parts) == 2 and parts[1] is Ellipsis
         return f"a list of {_words(parts[0])}" if many else f"a list of {len(parts)} numbers"
     if hasattr(annotation, "__metadata__"):
-        bounds = [word for rule in _rules(annotation.__metadata__) if (word := _bound(rule))]
-        return " ".join([_words(annotation.__origin__), " and ".join(bounds)]).strip()
+        bounds = _describe_bounds(list(_rules(annotation.__metadata__)))
+        return " ".join([_words(annotation.__origin__), bounds]).strip()
     return ", or ".join(_words(part) for part in get_args(annotation))
 
 
 def _rules(metadata: tuple[Any, ...]) -> Iterator[Any]:
     for rule in metadata:
         yield from rule.metadata if isinstance(rule, FieldInfo) else (rule,)
+
+
+def _describe_bounds(rules: Sequence[Any]) -> str:
+    match [rule for rule in rules if isinstance(rule, Ge | Le)]:
+        case [Ge(ge=least), Le(le=most)]:
+            return f"from {least} to {most}"
+    return " and ".join(word for rule in rules if (word := _bound(rule)))
 
 
 def _bound(rule: Any) -> str:  # noqa: ANN401 - a rule can be anything

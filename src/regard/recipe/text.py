@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, model_validator
 
-from regard.recipe.settings import Refused, Settings
+from regard.recipe.settings import Billions, Millions, Refused, Settings
 
 
 class TextSettings(Settings):
@@ -13,15 +13,15 @@ class TextSettings(Settings):
     tokenizer: Literal["bpe", "wordpiece", "unigram", "characters", "words", "bert"] = "bpe"
     """Subwords (BPE, WordPiece or unigram), characters or words; ``bert`` for the tokenizer of a
     BERT that `regard import` converted."""
-    vocabulary: PositiveInt = 4000
+    vocabulary: Millions = 4000
     """Vocabulary size: the maximum number of tokens; characters and words may need fewer."""
     lowercase: bool = False
     """Whether text is lowercased; case-sensitive scores then suffer."""
     dropout: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
     """BPE-dropout: share of the merges skipped at random in training (subword regularization)."""
-    sample_bytes: PositiveInt = 50_000_000
+    sample_bytes: Billions = 50_000_000
     """Maximum amount of text, sampled evenly, that the tokenizer is trained on."""
-    max_length: PositiveInt = 256
+    max_length: Millions = 256
     """Maximum number of tokens of a text, or the context window of a language model."""
     overlong: Literal["leave-out", "head", "head-tail", "windows"] = "leave-out"
     """Truncation of longer texts in training: leave them out and count them; for labelled texts and

@@ -5,16 +5,22 @@ from typing import Annotated, Literal
 from pydantic import (
     Field,
     NonNegativeFloat,
-    NonNegativeInt,
     PositiveFloat,
-    PositiveInt,
     field_validator,
     model_validator,
 )
 
 from regard.device import EXAMPLES, PATTERN
 from regard.recipe.budget import parse_budget
-from regard.recipe.settings import Refused, Settings
+from regard.recipe.settings import (
+    Billions,
+    Hundreds,
+    Millions,
+    NoneToHundreds,
+    NoneToMillions,
+    Refused,
+    Settings,
+)
 
 Share = Annotated[float, Field(ge=0.0, lt=1.0)]
 
@@ -56,7 +62,7 @@ class MuonSettings(Settings):
     """Peak learning rate of the hidden matrices."""
     momentum: Share = 0.95
     """Momentum: decay rate of the moving average of the gradient."""
-    newton_schulz_steps: PositiveInt = 5
+    newton_schulz_steps: Hundreds = 5
     """Newton-Schulz iterations that orthogonalise the update; computed in float32."""
     weight_decay: NonNegativeFloat = 0.01
     """Decoupled weight decay of the hidden matrices."""
@@ -106,10 +112,10 @@ class TrainingSettings(Settings):
     budget: str = "10 epochs"
     """How long to train: ``10 epochs``, ``5000 steps``, ``20M tokens`` or wall-clock time,
     ``15min``."""
-    batch_tokens: PositiveInt = 4096
+    batch_tokens: Billions = 4096
     """Batch size: the maximum number of tokens in one step, padding included, counted on the longer
     side of a pair."""
-    shards: PositiveInt = 1
+    shards: Millions = 1
     """Gradient accumulation: number of micro-batches (a power of two) that a step is computed in,
     to need less memory."""
     label_smoothing: Share = 0.1
@@ -135,21 +141,21 @@ class TrainingSettings(Settings):
     """Gradient clipping: the maximum norm of the gradient; 0 switches it off."""
     ema: Share = 0.0
     """Decay rate of an exponential moving average (EMA) of the parameters; 0 keeps none."""
-    average: NonNegativeInt = 0
+    average: NoneToHundreds = 0
     """Checkpoint averaging: number of last checkpoints whose mean becomes the model; 0 takes the
     best or the last."""
     keep: Literal["last", "best"] = "last"
     """Which parameters become the model: the last, or those with the best score on ``valid``."""
-    evaluations: PositiveInt = 10
+    evaluations: Millions = 10
     """Number of evaluations on ``valid``, evenly spaced over the budget."""
     evaluate_first: bool = False
     """Whether to evaluate also before the first step."""
-    checkpoints: PositiveInt = 10
+    checkpoints: Millions = 10
     """Number of checkpoints for ``--resume``, evenly spaced over the budget."""
-    patience: NonNegativeInt = 0
+    patience: NoneToMillions = 0
     """Early stopping: the number of evaluations without a better score after which training stops;
     0 never stops early."""
-    threads: NonNegativeInt = 0
+    threads: NoneToHundreds = 0
     """Number of CPU threads; 0 for one per core, or OMP_NUM_THREADS. Results are reproducible only
     with the same number. Two runs in parallel on two cores need 1 each: with 2 each they are ten
     times as slow."""

@@ -6,14 +6,13 @@ from regard.files import write_whole
 from regard.recipe.tasks import POOLED
 from regard.report.costs import run_facts
 from regard.report.run import made_with
-from regard.run import Run, seal
+from regard.run import Run
 from regard.run_files import REPORT
 
 
 def write_report(run: Run) -> None:
-    """Write ``report.html`` into an imported run and seal it anew."""
+    """Write ``report.html`` into an imported run that is not sealed yet."""
     write_whole(run.folder / REPORT, report_page(report_data(run)))
-    seal(run.folder)
 
 
 def report_data(run: Run) -> ReportData:

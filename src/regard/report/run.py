@@ -32,7 +32,7 @@ from regard.report.card import count_skipped
 from regard.report.costs import run_facts
 from regard.report.sample_captions import novelty_facts
 from regard.report.searches import searches_of
-from regard.run import Run, describe_start, seal
+from regard.run import Run, describe_start
 from regard.run_files import REPORT
 from regard.tasks.kinds import kind_of
 from regard.tasks.scores import (
@@ -60,9 +60,8 @@ MOST_BASELINE_LETTERS = 48
 
 
 def write_report(run: Run) -> None:
-    """Write ``report.html`` into a run and seal it anew."""
+    """Write ``report.html`` into a run that is not sealed yet."""
     write_whole(run.folder / REPORT, report_page(report_data(run)))
-    seal(run.folder)
 
 
 def report_data(run: Run) -> ReportData:

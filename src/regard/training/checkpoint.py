@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from safetensors.torch import load_file
 from torch import Tensor
 
-from regard.errors import FULL, DiskError, RunError
+from regard.errors import RunError, make_disk_error
 from regard.files import hash_file, sync, write_tensors
 
 FORMAT = 1
@@ -51,7 +51,7 @@ def save(parent: Path, checkpoint: Checkpoint, *, keep: int) -> Path:
         unfinished.rename(folder)
         sync(parent)
     except OSError as error:
-        raise disk_error(error, parent) from error
+        raise make_disk_error(error, f"a checkpoint in {parent}") from error
     verify(folder)
     for old in checkpoints(parent)[keep:]:
         shutil.rmtree(old)
@@ -103,16 +103,6 @@ def verify(folder: Path) -> None:
 def name_of(part: str) -> str:
     """File of one part of a checkpoint."""
     return f"{part}.safetensors"
-
-
-def disk_error(error: OSError, where: Path) -> DiskError:
-    """Say what the disk refused, and that nothing older was lost."""
-    full = error.errno in FULL
-    return DiskError(
-        f"a checkpoint could not be written to {where}: {error.strerror or error}.",
-        ("Free some space" if full else "Check the disk")
-        + "; then go on with --resume. The checkpoints written before are intact.",
-    )
 
 
 def _manifest(folder: Path) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""After the last step: choose the parameters, evaluate them as users will, seal the run."""
+"""After the last step: choose the parameters, evaluate them as users will, write the run."""
 
 import json
 from hashlib import sha256
@@ -33,7 +33,7 @@ SAMPLES = 20  # answers kept in metrics.json
 def finish(
     prepared: Prepared, state: State, began: StartingPoint | None, *, folder: Path, watcher: Watcher
 ) -> None:
-    """Write every file of the run but its checkpoints."""
+    """Write every file of the run but its checkpoints, report and seal."""
     recipe = prepared.task.recipe
     state.load_parameters(choose_parameters(recipe, folder, state))
     prepared.task.finish_model(state.model)
@@ -64,7 +64,6 @@ def finish(
     Journal(folder / run_files.JOURNAL).write("end", step=counters.step, seconds=counters.seconds)
     card = model_card(recipe, metrics, baseline=prepared.task.baseline)
     write_whole(folder / run_files.CARD, card)
-    folders.seal(folder)
 
 
 def _account(prepared: Prepared, state: State) -> dict[str, Any]:

@@ -157,6 +157,13 @@ class Loop:
 
     def _save(self) -> None:
         keep = max(2, self.recipe.training.average)
+        if broken := self.state.find_not_finite():
+            raise TrainingError(
+                f"after step {self.state.counters.step} {broken} holds NaN or infinite numbers; no "
+                "checkpoint was written of it.",
+                "Lower training.optimizer.rate. The checkpoint before is intact.",
+            )
+        self.journal.sync()
         try:
             checkpoint.save(self.folder, self.state.to_checkpoint(self.made_of), keep=keep)
         except DiskError as error:

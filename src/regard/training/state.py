@@ -66,6 +66,19 @@ class State:
         for name, parameter in self.parameters.items():
             parameter.copy_(parameters[name])
 
+    def find_not_finite(self) -> str:
+        """Return the first parameter, averages included, that holds NaN or infinite numbers."""
+        kept = (("", self.parameters), ("its average of ", self.ema), ("the best ", self.best))
+        return next(
+            (
+                f"{of}{name}"
+                for of, parameters in kept
+                for name, parameter in parameters.items()
+                if not parameter.isfinite().all()
+            ),
+            "",
+        )
+
     def to_checkpoint(self, made_of: dict[str, Any]) -> Checkpoint:
         """Return everything to save; ``made_of`` identifies data, tokenizer and recipe."""
         tensors = {

@@ -1,7 +1,9 @@
 """From a recipe to a run: prepare the data, train, choose the parameters, evaluate, seal."""
 
+import errno
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import torch
 from regard import run as folders
 from regard import run_files
 from regard.device import choose_device, device_of
-from regard.errors import UsageError
+from regard.errors import FAILING, UsageError, make_disk_error
 from regard.randomness import Purpose, seed_torch
 from regard.recipe.recipe import Recipe
 from regard.run import Run
@@ -23,6 +25,7 @@ from regard.training.journal import Journal
 from regard.training.loop import Loop
 from regard.training.optimizer import make_optimizers
 from regard.training.preparation import Prepared, prepare
+from regard.training.resume import check_exists, check_resumable, refuse_changes
 from regard.training.start import (
     StartingPoint,
     find_source,
@@ -37,10 +40,6 @@ ALL_THREADS = torch.get_num_threads()
 """One per core, or OMP_NUM_THREADS: two runs on two cores need one thread each."""
 
 
-BUDGET = "training.budget"
-"""The one setting that may change when a run is resumed."""
-
-
 def train(
     recipe: Recipe,
     folder: Path,
@@ -48,19 +47,38 @@ def train(
     resume: bool = False,
     watcher: Watcher | None = None,
     valid: Sequence[Texts] | None = None,
+    report: Callable[[Run], None] = lambda run: None,
 ) -> Run:
     """Train a recipe and return the finished run.
 
-    ``valid`` replaces the held-out examples that are evaluated while training.
+    ``valid`` replaces the held-out examples that are evaluated while training; ``report`` may add a
+    page to the run before it is sealed.
     """
     watcher = watcher or SilentWatcher()
-    if resume:
-        _check_resumable(recipe, folder)
-    else:
-        folders.create(folder)
-    with folders.lock(folder):
-        _train(recipe, folder, watcher, resume=resume, valid=valid)
-    return Run(folder)
+    with _raise_disk_errors(folder):
+        if resume:
+            check_exists(folder)
+        else:
+            folders.create(folder)
+        with folders.lock(folder):
+            if resume:
+                check_resumable(recipe, folder, watcher)
+            _train(recipe, folder, watcher, resume=resume, valid=valid)
+            try:
+                report(folders.open_unsealed(folder))
+            finally:
+                folders.seal(folder)
+        return Run(folder)
+
+
+@contextmanager
+def _raise_disk_errors(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (*FAILING, errno.EACCES, errno.EPERM):
+            raise make_disk_error(error, f"the run {folder}") from error
+        raise
 
 
 def use_threads(recipe: Recipe) -> int:
@@ -96,7 +114,7 @@ def _train(
     made_of = {**_identify(recipe, prepared, threads, began), "steps": steps}
     if saved:
         _restore(state, saved, made_of, watcher, journal)
-        (folder / run_files.SEAL).unlink(missing_ok=True)  # a finished run that is trained longer
+    (folder / run_files.SEAL).unlink(missing_ok=True)  # a finished run that is trained longer
     folders.write_recipe(folder, recipe)
     prepared.task.tokenizer.save(folder / run_files.TOKENIZER)
     if not saved:
@@ -173,27 +191,6 @@ def _identify(
     }
 
 
-def _check_resumable(recipe: Recipe, folder: Path) -> None:
-    if (folder / run_files.SEAL).exists():
-        budget = Run(folder).recipe.training.budget
-        if budget == recipe.training.budget:
-            raise UsageError(
-                f"{folder} is a finished run; there is nothing to resume.",
-                f"Train it longer than {budget} with --set training.budget=..., or train a new run "
-                "with another --run.",
-            )
-        if not checkpoint.checkpoints(folder / run_files.CHECKPOINTS):
-            raise UsageError(
-                f"{folder} is a finished run without checkpoints, so it cannot be trained longer.",
-                "Start a new run from it with model.start.run.",
-            )
-    if not folder.is_dir():
-        raise UsageError(
-            f"{folder} does not exist, so it cannot be resumed.",
-            "Start it without --resume.",
-        )
-
-
 def _load_newest_checkpoint(folder: Path, watcher: Watcher) -> checkpoint.Checkpoint | None:
     """Load the newest checkpoint that verifies."""
     found = checkpoint.newest(folder / run_files.CHECKPOINTS, watcher.say)
@@ -237,41 +234,15 @@ def _restore(
     journal: Journal,
 ) -> None:
     """Restore a checkpoint, if the run is still made of the same parts."""
-    _refuse_changes(saved.state["made_of"], made_of)
+    refuse_changes(saved.state["made_of"], made_of)
     state.from_checkpoint(saved)
     where = str(device_of(state.model))
     journal.write("resumed", step=state.counters.step, steps=made_of["steps"], device=where)
     watcher.say(f"resumed after step {state.counters.step:,}")
 
 
-def _refuse_changes(saved: dict[str, Any], now: dict[str, Any]) -> None:
-    """Refuse to resume with other data, another tokenizer or another recipe."""
-    for name in ("recipe", "data", "tokenizer", "training.threads"):
-        if saved[name] == now[name]:
-            continue
-        differs, was, became = name, saved[name], now[name]
-        if name == "recipe":
-            found = [each for each in _differences(saved[name], now[name]) if each[0] != BUDGET]
-            if not found:
-                continue
-            differs, was, became = found[0]
-        raise UsageError(
-            f"a resumed run must have the same recipe, data, tokenizer and threads. {differs} was "
-            f"{was}; now it is {became}.",
-            "Change it back, or start a new run with --run.",
-        )
-
-
-def _differences(saved: Any, now: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:  # noqa: ANN401
-    if isinstance(saved, dict) and isinstance(now, dict):
-        for name in sorted(saved.keys() | now.keys()):
-            inner = f"{path}.{name}" if path else name
-            yield from _differences(saved.get(name), now.get(name), inner)
-    elif saved != now:
-        yield path, saved, now
-
-
 def _remove_empty(folder: Path) -> None:
     """Remove a folder in which nothing was trained, so that its name can be used again."""
     (folder / run_files.LOCK).unlink(missing_ok=True)
-    folder.rmdir()
+    with suppress(OSError):  # the error that ended the training matters more
+        folder.rmdir()

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -55,7 +56,9 @@ def read_hint(line: str) -> str:
 
 def _score(lines: Sequence[str], mark: str, wanted: int, names: Collection[str]) -> float:
     """Share of the rows that are as wide as the first; above 1 if that one has the names."""
-    rows = [row for row in csv.reader(lines, delimiter=mark) if any(map(str.strip, row))]
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # a row that cannot be read is reported when the file is
+        rows.extend(row for row in csv.reader(lines, delimiter=mark) if any(map(str.strip, row)))
     if not rows or len(rows[0]) < 2:
         return 0.0
     width = len(rows[0])

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from regard.data.compression import check_is_file
 from regard.data.formats.columns import Choice
 from regard.data.formats.jsonl import Entries, Entry, read_records, sample_entries
 from regard.data.lines import make_unreadable_fault
@@ -27,6 +28,7 @@ def sample_parquet(path: Path, request: Request) -> Choice | Fault:
 def _read_entries(path: Path) -> Entries:
     parquet = _import_parquet()
     try:
+        check_is_file(path)
         with parquet.ParquetFile(path) as file:
             rows = (row for batch in file.iter_batches(_ROWS) for row in batch.to_pylist())
             for number, row in enumerate(rows, start=1):
