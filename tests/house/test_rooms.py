@@ -25,7 +25,7 @@ MAY_IMPORT = {
         *("run", "tasks", "data.split", "recipe", "ledger", "account", "training"),
         "inference.comparison",
     },
-    "inference": {"run", "tasks", "data", "decoding", "recipe"},
+    "inference": {"run", "tasks", "data", "decoding", "recipe", "text", "models", "interop"},
     "draw": set(),
     "explain": {  # of the tasks only what they say about their answers
         *("draw", "inference", "run", "layers", "data.batch", "text.tokenizer", "tasks.question"),

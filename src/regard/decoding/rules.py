@@ -7,6 +7,8 @@
 A rule changes which token is chosen, never its log-probability.
 """
 
+from collections.abc import Sequence
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -45,6 +47,12 @@ def _find_repeats(produced: Int[Tensor, "row step"], size: int) -> tuple[Tensor,
     last = produced[:, None, produced.shape[1] - size + 1 :]
     row, index = (ngrams[:, :, :-1] == last).all(dim=-1).nonzero(as_tuple=True)
     return row, ngrams[row, index, -1]
+
+
+def repeats(ids: Sequence[int], size: int) -> bool:
+    """Return whether an n-gram of that size occurs twice; 0 for no n-gram."""
+    ngrams = [tuple(ids[at : at + size]) for at in range(len(ids) - size + 1)] if size else []
+    return len(set(ngrams)) < len(ngrams)
 
 
 class CoveragePenalty:

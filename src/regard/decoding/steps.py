@@ -66,6 +66,20 @@ class Limits(NamedTuple):
         """Return the rows that are cancelled by now."""
         return frozenset(self.cancelled()) if self.cancelled else frozenset()
 
+    def select(self, rows: Sequence[int]) -> "Limits":
+        """Return the limits of these rows, in this order."""
+        cancelled = self.cancelled
+
+        def places() -> list[int]:
+            gone = cancelled() if cancelled else ()
+            return [place for place, row in enumerate(rows) if row in gone]
+
+        return self._replace(
+            longest=[self.longest[row] for row in rows],
+            shortest=tuple(self.shortest[row] for row in rows) if self.shortest else (),
+            cancelled=places if cancelled else None,
+        )
+
 
 class Answer(NamedTuple):
     """One sequence, and how probable the model finds it."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.encoding import find_encoding
+from regard.inference.engines.attach import attach_engine
 from regard.run import Run
 from regard.tasks.examples import examples, first, read_examples, read_other_files
 from regard.tasks.task import Evaluation, Prediction
@@ -99,9 +100,11 @@ def load_run(
 ) -> Run:
     """Load a run folder to predict with it; ``decoding`` overrides settings of [decoding].
 
+    Its answers come from the library that ``decoding.engine`` names.
     The networks of the runs in ``ensemble`` answer as well, with equal shares.
     """
     run = Run(Path(path), decoding=decoding)
+    attach_engine(run)
     for other in (Run(Path(place)) for place in ensemble):
         run.task.answer_with(other.task, other.model)
     return run

@@ -114,7 +114,7 @@ def describe(run: Run, target: Target, fit: Fit, equality: Equality) -> dict[str
         "target": target.name,
         "architecture": fit.architecture,
         **as_json(equality),
-        "precision": "both sides computed in float64 from the stored float32 weights",
+        "precision": target.precision,
         "weights": hash_file(run.folder / MODEL),
         "versions": {"regard": __version__, **{name: _version_of(name) for name in packages}},
         "command": f"regard export {run.folder.name} --to {target.name} DIR",

@@ -87,6 +87,11 @@ def load_parameters(model: nn.Module, parameters: Mapping[str, Tensor]) -> None:
             parameter.copy_(parameters[name])
 
 
+def has_hooks(model: nn.Module) -> bool:
+    """Return whether hooks watch or change a model, beyond its parameters."""
+    return any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())
+
+
 def _limited_heads(model: nn.Module) -> Iterator[tuple[str, TokenHead]]:
     for name, part in model.named_modules():
         if isinstance(part, TokenHead) and part.written is not None:

@@ -138,6 +138,13 @@ EFFECTS = (
     ),
     Effect(("decoding.coverage",), ENCODER_DECODERS, given="decoding.method", values=("beam",)),
     Effect(("decoding.coverage",), given="model.copying"),
+    Effect(("decoding.engine",), ENCODER_DECODERS),
+    Effect(
+        ("decoding.quantization",),
+        ENCODER_DECODERS,
+        given="decoding.engine",
+        values=("ctranslate2", "auto"),
+    ),
 )
 
 

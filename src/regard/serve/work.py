@@ -65,8 +65,10 @@ def open_served(
         opened = Opened(run, searcher)
     else:
         run = load_run(folder, ensemble=ensemble, decoding=decoding)
-        guards = _guards(run, decoding) if guarded else {}
-        opened = Opened(load_run(folder, decoding={**decoding, **guards}) if guards else run)
+        if guarded and (guards := _guards(run, decoding)):
+            run = load_run(folder, decoding={**decoding, **guards})
+            _guards(run, {**decoding, **guards})
+        opened = Opened(run)
     if opened.run is not None:
         opened.run.model.eval()
     return opened
@@ -78,7 +80,11 @@ def _guards(run: Run, decoding: Options) -> dict[str, Any]:
     if run.recipe.task != "translation":
         return guards
     if not settings.no_repeat and "no_repeat" not in decoding:
-        guards["no_repeat"] = NO_REPEAT
+        translator: Any = run.task
+        if translator.engine is None:
+            guards["no_repeat"] = NO_REPEAT
+        else:  # it blocks no n-grams itself
+            translator.repeat_guard = NO_REPEAT
     if settings.max_length_ratio is None and "max_length_ratio" not in decoding:
         guards["max_length_ratio"] = MAX_LENGTH_RATIO
     return guards

@@ -93,6 +93,8 @@ class Target(NamedTuple):
     """Open the folder with the target's own implementation."""
     tolerance: float = 1e-4
     """Largest difference of outputs that counts as equal."""
+    precision: str = "both sides computed in float64 from the stored float32 weights"
+    """In which precision the two sides are computed."""
     view: Callable[[Export], Export] = lambda shape: shape
     """Return what the target makes of a model, such as vectors of any encoder."""
 

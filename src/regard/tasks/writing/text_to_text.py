@@ -12,6 +12,8 @@ from regard.data.batch import Batch, Padded, collate, pad
 from regard.data.lexicon import learn_lexicon
 from regard.data.store import Store
 from regard.decoding.beam import beam_search
+from regard.decoding.engine import Engine
+from regard.decoding.rules import repeats
 from regard.decoding.sampling import SamplingParameters, sample
 from regard.decoding.search import greedy_search
 from regard.decoding.steps import Answer, Limits
@@ -19,6 +21,7 @@ from regard.device import device_of
 from regard.ledger.load import Load
 from regard.models.build.writing import transformer
 from regard.models.lexical_start import start_from_lexicon
+from regard.models.parameters import has_hooks
 from regard.models.transformer import Transformer
 from regard.recipe.model import LearnedSettings, RelativeSettings
 from regard.recipe.recipe import Recipe
@@ -46,6 +49,12 @@ class TextToText(WritingCost, Task[Transformer]):
         tokenizer: One vocabulary for both sides.
 
     """
+
+    engine: Engine | None = None
+    """Another library that searches for the answers of :meth:`answer`; None for torch."""
+    repeat_guard: int = 0
+    """Size of n-grams; an answer of the engine that repeats one is searched again, with
+    ``no_repeat``. 0 for no such guard."""
 
     def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
         super().__init__(recipe, tokenizer)
@@ -168,12 +177,13 @@ class TextToText(WritingCost, Task[Transformer]):
         answers = [[Prediction("", 0.0, 0)]] * len(texts)  # what a blank text is answered with
         asked = [place for place, text in enumerate(texts) if text.strip()]
         by_length = sorted(asked, key=lambda place: len(fitted[place]))
-        for begin in range(0, len(by_length), AT_ONCE):
-            places = by_length[begin : begin + AT_ONCE]
+        size = max(1, AT_ONCE if self.engine is None else len(by_length))
+        for begin in range(0, len(by_length), size):
+            places = by_length[begin : begin + size]
             rows = [[*fitted[place], special.END] for place in places]
             limits = self._limits([len(row) for row in rows])
             limits = limits._replace(cancelled=self.cancelled_rows(places))
-            found = self._decode(model, rows, limits, quick=quick, best=best)
+            found = self._search(model, rows, limits, quick=quick, best=best)
             for place, ranked in zip(places, found, strict=True):
                 lost = len(encoded[place]) - len(fitted[place])
                 answers[place] = [self._predict(answer, lost) for answer in ranked]
@@ -189,6 +199,39 @@ class TextToText(WritingCost, Task[Transformer]):
         limits = self._limits([len(row) for row in rows])
         found = self._decode(model.eval(), rows, limits, quick=True)
         return [self.tokenizer.decode(ranked[0].ids) for ranked in found]
+
+    def _search(
+        self,
+        model: Transformer,
+        rows: list[list[int]],
+        limits: Limits,
+        *,
+        quick: bool,
+        best: int,
+    ) -> list[list[Answer]]:
+        """Search with the engine, if there is one, and with torch where it leaves a row to it."""
+        settings, found = self.recipe.decoding, list[list[Answer] | None]([None] * len(rows))
+        greedy = quick or settings.method == "greedy"
+        if self.engine is not None and not has_hooks(model):
+            width = 1 if greedy else settings.beam
+            found = self.engine.search(
+                rows,
+                limits,
+                width=width,
+                length_penalty=settings.length_penalty,
+                best=min(best, width),
+            )
+            if size := self.repeat_guard:
+                found = [None if one and repeats(one[0].ids, size) else one for one in found]
+                limits = limits._replace(no_repeat=limits.no_repeat or size)
+        left = [row for row, answers in enumerate(found) if answers is None]
+        for begin in range(0, len(left), AT_ONCE):
+            some = left[begin : begin + AT_ONCE]
+            own = limits.select(some)
+            decoded = self._decode(model, [rows[n] for n in some], own, quick=quick, best=best)
+            for row, answers in zip(some, decoded, strict=True):
+                found[row] = answers
+        return [answers for answers in found if answers is not None]
 
     def _decode(
         self,

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.errors import UsageError
-from regard.interop.ctranslate2_fit import CAUSAL, ENCODERS, find_obstacles
+from regard.files import write_whole
+from regard.interop.exports.ctranslate2.fit import CAUSAL, ENCODERS, find_obstacles
 from regard.layers.attention import Attention
 from regard.layers.block import Block
 from regard.layers.distance import RelativeBuckets
@@ -31,9 +32,12 @@ from regard.models.heads import TokenHead
 from regard.models.stack import Stack
 from regard.recipe.model import AttentionSettings, ModelSettings, RelativeSettings, RotarySettings
 from regard.recipe.recipe import Recipe
+from regard.recipe.tasks import ENCODER_DECODERS
 from regard.text.special import BEGIN, END, SPECIAL, UNKNOWN
 from regard.text.tokenizer import Tokenizer
 
+VOCABULARY_MAP = "vmap.txt"
+"""The tokens that can be written, for ``use_vmap``: the output layer then computes no others."""
 UNWRITTEN = -1e4
 """Bias of a token outside the output vocabulary: its probability is 0 in float32."""
 Quantization = Literal["float32", "int8"]
@@ -53,8 +57,8 @@ def write_ctranslate2(
     specs = import_ctranslate2().specs
     for obstacle in find_obstacles(recipe):
         raise UsageError(
-            f"{obstacle.setting} does not fit CTranslate2: {obstacle.why}.",
-            f"{obstacle.remedy} and train again, or export to another target.",
+            f"{obstacle.setting} = {obstacle.value!r} does not fit CTranslate2: {obstacle.reason}.",
+            f"{obstacle.remedy} Then train again, or export to another target.",
         )
     positions = recipe.text.max_length + 1
     spec = _Writer(specs, recipe.model, positions).write(recipe.task, model)
@@ -64,6 +68,10 @@ def write_ctranslate2(
     spec.validate()
     spec.optimize(quantization)
     spec.save(str(folder))
+    written = getattr(getattr(model, "head", None), "written", None)
+    if written is not None and recipe.task in ENCODER_DECODERS:
+        tokens = " ".join(tokenizer.spelled[id] for id in written.tolist())
+        write_whole(folder / VOCABULARY_MAP, f"\t{tokens}\n")  # for any source
 
 
 def import_ctranslate2() -> ModuleType:
@@ -87,7 +95,6 @@ def _name_tokens(spec: Spec, tokens: list[str], recipe: Recipe) -> None:
         spec.register_vocabulary(tokens)
         return
     config.bos_token = config.decoder_start_token = SPECIAL[BEGIN]
-    config.add_source_eos = True
     spec.register_source_vocabulary(tokens)
     spec.register_target_vocabulary(tokens)
 

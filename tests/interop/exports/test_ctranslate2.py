@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from regard.errors import UsageError
-from regard.interop.ctranslate2 import write_ctranslate2
-from regard.interop.ctranslate2_fit import find_obstacles
+from regard.errors import RunError, UsageError
+from regard.interop.export import export_run, find_target
+from regard.interop.exports.ctranslate2 import spec
+from regard.interop.exports.ctranslate2.fit import find_obstacles
+from regard.interop.exports.ctranslate2.spec import write_ctranslate2
 from regard.recipe.load import make
 from regard.tasks.kinds import make_task, make_tokenizer
 from regard.text.special import BEGIN, END
@@ -98,7 +100,8 @@ def test_a_translator_gives_the_same_probabilities(settings, tmp_path):
     rows = task.tokenizer.encode_batch(TEXTS)
     names = task.tokenizer.spelled
     spelled = [[names[id] for id in row] for row in rows]
-    found = theirs.score_batch(spelled, [*spelled[1:], spelled[0]])
+    sources = [[*row, names[END]] for row in spelled]
+    found = theirs.score_batch(sources, [*spelled[1:], spelled[0]])
     for source, target, scored in zip(rows, [*rows[1:], rows[0]], found, strict=True):
         ours = score(model, source, target)
         assert ours.std() > 0.1  # probabilities that differ, or nothing is compared
@@ -113,7 +116,7 @@ def test_a_translator_answers_alike_step_by_step(name, tmp_path):
     rows, names = task.tokenizer.encode_batch(TEXTS), task.tokenizer.spelled
     ours = task.hypotheses(model, TEXTS, quick=True)
     found = theirs.translate_batch(
-        [[names[id] for id in row] for row in rows],
+        [[names[id] for id in (*row, END)] for row in rows],
         beam_size=1,
         min_decoding_length=0,
         max_decoding_length=30,
@@ -186,7 +189,7 @@ def test_int8_is_smaller_and_near(tmp_path):
         folder = write(task, model, tmp_path / quantization, quantization=quantization)
         sizes.append((tmp_path / quantization / "model.bin").stat().st_size)
         theirs = ctranslate2.Translator(folder, intra_threads=1, compute_type=quantization)
-        spelled = [[names[id] for id in row] for row in (source, target)]
+        spelled = [[names[id] for id in row] for row in ((*source, END), target)]
         scores.append(torch.tensor(theirs.score_batch(spelled[:1], spelled[1:])[0].log_probs))
     assert sizes[1] < 0.35 * sizes[0]
     assert 0 < (scores[0] - scores[1]).abs().max() < 0.3
@@ -237,6 +240,39 @@ def test_what_does_not_fit_is_refused_by_its_setting(setting, tmp_path):
     )
     assert [found.setting for found in find_obstacles(recipe)] == [setting]
     fitting, model = build("translation")
-    with pytest.raises(UsageError, match=f"^{setting} does not fit"):
+    with pytest.raises(UsageError, match=f"^{setting} = .* does not fit"):
         write_ctranslate2(recipe, model, fitting.tokenizer, tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+EXPORTED = {
+    "translation": ("model.position={kind='rotary', cross_attention=false}", "model.norm='layer'"),
+    "language-modelling": ("model.position={kind='rotary'}",),
+    "retrieval": ("model.head.pooling='cls'", "model.norm='layer'"),
+    "masked-pretraining": ("model.embedding.segments=2",),
+}
+
+
+@pytest.mark.parametrize("task", EXPORTED)
+def test_an_exported_folder_is_equal(task, random_run, tmp_path):
+    run = random_run(task, *EXPORTED[task], double=False)
+    made = export_run(run, find_target("ctranslate2"), tmp_path / "out")
+    equality = made.equality
+    assert equality.same_tokens == equality.texts > 10
+    assert 0 < equality.largest < 1e-5
+    assert (equality.answers > 0) == (task == "translation")
+    assert (tmp_path / "out" / "model.bin").is_file()
+
+
+def test_an_unequal_folder_is_not_left(random_run, tmp_path, monkeypatch):
+    run = random_run("translation", *EXPORTED["translation"], double=False)
+    monkeypatch.setattr(spec._Writer, "_norm", _forget_gains)
+    with pytest.raises(RunError, match="not equal"):
+        export_run(run, find_target("ctranslate2"), tmp_path / "out")
+    assert [file.name for file in tmp_path.iterdir()] == ["run"]
+
+
+def _forget_gains(self, norms, norm):
+    norms.gamma = np.ones(len(norm.weight), np.float32)
+    if isinstance(norm, torch.nn.LayerNorm):
+        norms.beta = np.zeros(len(norm.weight), np.float32)

@@ -5,6 +5,7 @@ self-attention only, no n-grams, no copying. What is missing there is refused he
 """
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import NamedTuple
 
 from regard.recipe.model import (
@@ -18,19 +19,11 @@ from regard.recipe.model import (
 )
 from regard.recipe.recipe import Recipe
 from regard.recipe.tasks import ENCODER_DECODERS
+from regard.tasks.foreign import Obstacle
 
 CAUSAL = ("language-modelling",)
 ENCODERS = ("retrieval", "masked-pretraining")
 TASKS = (*ENCODER_DECODERS, *CAUSAL, *ENCODERS)
-
-
-class Obstacle(NamedTuple):
-    """A setting that a target cannot express."""
-
-    setting: str
-    """By dotted path."""
-    why: str
-    remedy: str
 
 
 class _Rule(NamedTuple):
@@ -45,8 +38,8 @@ class _Rule(NamedTuple):
 def find_obstacles(recipe: Recipe) -> list[Obstacle]:
     """Return every setting that CTranslate2 cannot express; none if the recipe fits."""
     if recipe.task not in TASKS:
-        why = f'CTranslate2 has no network for the task "{recipe.task}"'
-        return [Obstacle("task", why, "Export it to ONNX, which keeps the head")]
+        reason = "CTranslate2 has no network with such a head"
+        return [Obstacle("task", recipe.task, reason, "Export to onnx, which keeps the head.")]
     rules = [*_EVERYWHERE, *(_WRITERS if recipe.task not in ENCODERS else ())]
     if recipe.task in ENCODER_DECODERS:
         rules += _ENCODER_DECODERS
@@ -55,7 +48,7 @@ def find_obstacles(recipe: Recipe) -> list[Obstacle]:
     if recipe.task in ENCODERS:
         rules += _ENCODERS
     return [
-        Obstacle(rule.setting, rule.why, rule.remedy)
+        Obstacle(rule.setting, attrgetter(rule.setting)(recipe), rule.why, f"{rule.remedy}.")
         for rule in rules
         if rule.stands_in_the_way(recipe.model)
     ]

@@ -1,0 +1,1 @@
+"""Engines: other libraries that compute the answers of a run, several times faster."""
