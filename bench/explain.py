@@ -155,7 +155,7 @@ def taps(arguments):
 
 def scenes(arguments):
     from regard.data.worlds.scenes import draw_scenes as world
-    from regard.explain.alignment import Gold, find_strongest, measure_agreement
+    from regard.explain.alignment import GoldAlignment, find_strongest, measure_agreement
     from regard.explain.attributions.attribute import attribute
     from regard.explain.trace import trace
     from regard.run import Run
@@ -164,7 +164,8 @@ def scenes(arguments):
 
     def golds(split, count):
         return [
-            Gold(s.source, s.target, s.alignment, s.content) for s in islice(world(split), count)
+            GoldAlignment(s.source, s.target, s.alignment, s.content)
+            for s in islice(world(split), count)
         ]
 
     measured = golds("test", arguments.texts)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from runs import train_or_load
 
-from regard.draw.chart import Line, line_chart
+from regard.draw.chart import Curve, line_chart
 from regard.recipe.load import load, make
 from regard.tasks.significance import interval
 
@@ -185,7 +185,7 @@ def report(found, svg):
     for kind, seeds in found.items():
         by_epoch = [interval(values) for values in zip(*seeds, strict=True)]
         lines.append(
-            Line(
+            Curve(
                 kind,
                 range(len(by_epoch)),
                 [each.mean for each in by_epoch],

@@ -6,7 +6,7 @@ from regard.account.facts import facts_of
 from regard.account.forensics import (
     BASE,
     TABLE_3,
-    Choices,
+    BuildChoices,
     Published,
     Shape,
     audit_lab,
@@ -23,17 +23,17 @@ from regard.recipe.load import load
 def test_the_base_model_is_what_the_recipe_counts():
     recipe = load("transformer-base")
     assert parameters(recipe, facts_of(recipe)).total == 63_045_632
-    assert without_tokens(BASE, Choices()) == 44_101_632
-    assert without_tokens(BASE, Choices()) + 37_000 * 512 == 63_045_632
+    assert without_tokens(BASE, BuildChoices()) == 44_101_632
+    assert without_tokens(BASE, BuildChoices()) + 37_000 * 512 == 63_045_632
 
 
 @pytest.mark.parametrize(
     ("choices", "total"),
     [
-        (Choices(), 63_045_632),
-        (Choices(attention_biases=True), 63_082_496),
-        (Choices(attention_biases=True, final_norms=True), 63_084_544),
-        (Choices(tables=3), 100_933_632),
+        (BuildChoices(), 63_045_632),
+        (BuildChoices(attention_biases=True), 63_082_496),
+        (BuildChoices(attention_biases=True, final_norms=True), 63_084_544),
+        (BuildChoices(tables=3), 100_933_632),
     ],
 )
 def test_every_choice_has_its_total(choices, total):
@@ -59,7 +59,7 @@ def test_a_vocabulary_at_the_edge_is_printed_so_and_one_beyond_is_not(row):
     shape, millions = TABLE_3[row]
     (found,) = [r for r in audit_table_3() if r.name == row]
     low, high = found.vocabulary
-    rest = without_tokens(shape, Choices())
+    rest = without_tokens(shape, BuildChoices())
     printed = [round((rest + v * shape.width) / 1e6) for v in (low - 1, low, high, high + 1)]
     assert printed[1:3] == [millions, millions]
     assert printed[0] < millions < printed[3]
@@ -93,7 +93,7 @@ def test_recipes_of_the_papers_count_what_was_published(name, part, published):
 def test_learned_positions_explain_gpt2():
     shape = Shape(768, 12, 3072, 12)
     found = explain_total(Published(124_439_808), shape, vocabulary=50_257, positions=1024)
-    assert found[0].choices == Choices(1, True, True, 1024)
+    assert found[0].choices == BuildChoices(1, True, True, 1024)
     assert found[0].explains(Published(124_439_808))
 
 

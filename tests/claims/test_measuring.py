@@ -10,7 +10,7 @@ from regard.claims.measuring import from_json, load_cached, measure, measure_all
 from regard.claims.recipes import classification
 from regard.claims.trials import accuracy, run_trial, to_jsonl, watch_trials
 from regard.draw.bars import Bars
-from regard.draw.chart import Line
+from regard.draw.chart import Curve
 from regard.draw.picture import Picture
 from regard.training.watcher import SilentWatcher
 
@@ -130,7 +130,7 @@ def test_a_slow_claim_that_breaks_is_not_remembered():
     [
         None,
         Bars("bars", (("a", 1), ("b", 2.5))),
-        Curves("curves", "x", (Line("l", [1, 2], [3.0, 4.0], [2, 3], [4, 5]),)),
+        Curves("curves", "x", (Curve("l", [1, 2], [3.0, 4.0], [2, 3], [4, 5]),)),
         Picture(["r"], ["c", "d"], [[0.1, 0.2]], "map"),
     ],
 )

@@ -8,7 +8,7 @@ from regard.claims.claim import Claim, Curves, Figure, Measurement
 from regard.claims.measuring import Outcome
 from regard.claims.page import KINDS, render_page
 from regard.draw.bars import Bars, bar_chart, number, terminal_bars
-from regard.draw.chart import Line
+from regard.draw.chart import Curve
 from regard.draw.picture import Picture
 
 EVIL = '<script>alert("x")</script>'
@@ -43,7 +43,7 @@ def page():
             outcome(
                 "two",
                 [True, False],
-                Curves(EVIL, EVIL, (Line(EVIL, [1, 2], [3, 4]),)),
+                Curves(EVIL, EVIL, (Curve(EVIL, [1, 2], [3, 4]),)),
                 condition=EVIL,
             ),
             outcome("three", [False], Picture([EVIL], [EVIL], [[1.0]], EVIL)),

@@ -4,7 +4,7 @@ import re
 import pytest
 from defusedxml import ElementTree
 
-from regard.draw.chart import Line, line_chart, number, ticks
+from regard.draw.chart import Curve, line_chart, number, ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -41,7 +41,7 @@ def curve_of(drawn):
 
 
 def test_a_falling_curve_falls_and_goes_right():
-    points = curve_of(line_chart([Line("loss", [0, 1, 2], [3, 2, 1])], title="t", x_label="steps"))
+    points = curve_of(line_chart([Curve("loss", [0, 1, 2], [3, 2, 1])], title="t", x_label="steps"))
     assert points == sorted(points)
     assert [y for _, y in points] == sorted(y for _, y in points)  # down the page
     steps = [points[1][0] - points[0][0], points[2][0] - points[1][0]]
@@ -49,14 +49,14 @@ def test_a_falling_curve_falls_and_goes_right():
 
 
 def test_every_point_says_what_it_is():
-    drawn = line_chart([Line("BLEU", [500, 1500], [12.25, 30])], title="Score", x_label="steps")
+    drawn = line_chart([Curve("BLEU", [500, 1500], [12.25, 30])], title="Score", x_label="steps")
     titles = [title.text for title in ElementTree.fromstring(drawn).iter(f"{SVG}title")]
     assert "BLEU: 12.25 at 500 steps" in titles
     assert "BLEU: 30 at 1.5k steps" in titles
 
 
 def test_curves_are_named_and_coloured_apart():
-    lines = [Line("training", [0, 1], [2, 1]), Line("validation", [0, 1], [3, 2])]
+    lines = [Curve("training", [0, 1], [2, 1]), Curve("validation", [0, 1], [3, 2])]
     drawing = ElementTree.fromstring(line_chart(lines, title="Loss", x_label="minutes"))
     written = [text.text for text in drawing.iter(f"{SVG}text")]
     assert {"training", "validation", "Loss", "minutes"} <= set(written)
@@ -64,30 +64,30 @@ def test_curves_are_named_and_coloured_apart():
 
 
 def test_values_that_are_no_numbers_are_left_out():
-    line = Line("loss", [0, 1, 2, 3], [1.0, math.nan, math.inf, 2.0])
+    line = Curve("loss", [0, 1, 2, 3], [1.0, math.nan, math.inf, 2.0])
     assert len(curve_of(line_chart([line], title="t", x_label="steps"))) == 2
 
 
 def test_a_long_curve_is_averaged_to_a_small_drawing():
-    line = Line("loss", range(100_003), [1.0] * 100_003)
+    line = Curve("loss", range(100_003), [1.0] * 100_003)
     drawn = line_chart([line], title="t", x_label="steps")
     assert len(curve_of(drawn)) <= 160
     assert len(drawn) < 60_000
 
 
 def test_no_curve_is_an_empty_chart():
-    for lines in ([], [Line("loss", [], [])], [Line("loss", [3], [2.5])]):
+    for lines in ([], [Curve("loss", [], [])], [Curve("loss", [3], [2.5])]):
         ElementTree.fromstring(line_chart(lines, title="t", x_label="steps"))
 
 
 def test_the_chart_stands_alone():
-    drawn = line_chart([Line("<script>", [0], [1])], title='"><img src=x>', x_label="&")
+    drawn = line_chart([Curve("<script>", [0], [1])], title='"><img src=x>', x_label="&")
     ElementTree.fromstring(drawn)
     assert not re.search(r"<script|<img|href|url\(", drawn)
 
 
 def test_a_band_reaches_from_the_lows_to_the_highs_and_widens_the_scale():
-    line = Line("seeds", [0, 1], [5.0, 6.0], lows=[2.0, 4.0], highs=[8.0, 9.0])
+    line = Curve("seeds", [0, 1], [5.0, 6.0], lows=[2.0, 4.0], highs=[8.0, 9.0])
     drawn = ElementTree.fromstring(line_chart([line], title="t", x_label="epochs"))
     (band,) = drawn.iter(f"{SVG}polygon")
     corners = [tuple(map(float, corner.split(","))) for corner in band.get("points").split()]
@@ -101,12 +101,12 @@ def test_a_band_reaches_from_the_lows_to_the_highs_and_widens_the_scale():
 
 
 def test_without_seeds_there_is_no_band():
-    assert "<polygon" not in line_chart([Line("one", [0, 1], [1, 2])], title="t", x_label="x")
+    assert "<polygon" not in line_chart([Curve("one", [0, 1], [1, 2])], title="t", x_label="x")
 
 
 def test_names_that_do_not_fit_one_line_take_several_and_none_is_cut_off():
-    lines = [Line(f"a group with a rather long name {n}", [0, 1], [n, n]) for n in range(6)]
-    short = line_chart([Line("a", [0, 1], [0, 1])], title="t", x_label="x")
+    lines = [Curve(f"a group with a rather long name {n}", [0, 1], [n, n]) for n in range(6)]
+    short = line_chart([Curve("a", [0, 1], [0, 1])], title="t", x_label="x")
     drawn = line_chart(lines, title="t", x_label="x")
     tall, usual = (float(re.search(r'viewBox="0 0 \S+ (\S+)"', each)[1]) for each in (drawn, short))
     assert tall > usual

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regard.explain.alignment import (
-    Gold,
+    GoldAlignment,
     MapIndex,
     find_strongest,
     group_by_spaces,
@@ -85,7 +85,7 @@ def test_the_strongest_weight_of_a_word_is_found_over_its_pieces():
 
 
 def test_agreement_counts_content_words_by_a_head_chosen_elsewhere(run, monkeypatch):
-    golds = [Gold("eins zwei", "two one", ((0, 1), (1, 0)), (0, 1))]
+    golds = [GoldAlignment("eins zwei", "two one", ((0, 1), (1, 0)), (0, 1))]
     right = np.zeros((2, 3, 3, 3), dtype=np.float32)
     right[..., 0] = 0.9  # every other head attends to the first word, whatever it writes
     right[1, 2] = [[0, 1, 0], [1, 0, 0], [0, 0, 1]]

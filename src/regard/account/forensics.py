@@ -27,7 +27,7 @@ class Shape(NamedTuple):
     value: int | None = None
 
 
-class Choices(NamedTuple):
+class BuildChoices(NamedTuple):
     """What papers do not print."""
 
     tables: int = 1
@@ -63,7 +63,7 @@ class Published(NamedTuple):
 class TotalExplanation(NamedTuple):
     """A published total under a set of choices."""
 
-    choices: Choices
+    choices: BuildChoices
     without_tokens: int
     """Parameters without token tables."""
     total: int | None
@@ -78,7 +78,7 @@ class TotalExplanation(NamedTuple):
         return self.total is not None and low <= self.total <= high
 
 
-def without_tokens(shape: Shape, choices: Choices) -> int:
+def without_tokens(shape: Shape, choices: BuildChoices) -> int:
     """Count the parameters without token tables."""
     d, f = shape.width, shape.feed_forward
     key = shape.key or d // shape.heads
@@ -102,14 +102,14 @@ def explain_total(
     tables = (1, 2, 3) if shape.decoder_depth else (1, 2)
     learned = (0, positions) if positions else (0,)
     found = [
-        _apply(published, shape, Choices(*chosen), vocabulary)
+        _apply(published, shape, BuildChoices(*chosen), vocabulary)
         for chosen in product(tables, (False, True), (False, True), learned)
     ]
     return sorted(found, key=lambda each: _distance(each, published))
 
 
 def _apply(
-    published: Published, shape: Shape, choices: Choices, vocabulary: int | None
+    published: Published, shape: Shape, choices: BuildChoices, vocabulary: int | None
 ) -> TotalExplanation:
     rest = without_tokens(shape, choices)
     row = choices.tables * shape.width
@@ -180,7 +180,7 @@ def audit_table_3(vocabulary: int = SHARED) -> list[AuditRow]:
     rows = []
     for name, (shape, millions) in TABLE_3.items():
         published = Published(millions * MILLION, MILLION)
-        found = _apply(published, shape, Choices(), vocabulary)
+        found = _apply(published, shape, BuildChoices(), vocabulary)
         assert found.total is not None
         rows.append(AuditRow(name, published.total, found.total, found.vocabulary))
     return rows

@@ -13,7 +13,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Concatenate, Literal, ParamSpec
 
 from regard.draw.bars import Bars
-from regard.draw.chart import Line
+from regard.draw.chart import Curve
 from regard.draw.picture import Picture
 
 Kind = Literal["holds", "fails", "holds if", "not measured"]
@@ -64,7 +64,7 @@ class Curves:
 
     title: str
     x_label: str
-    lines: tuple[Line, ...]
+    lines: tuple[Curve, ...]
 
 
 Drawing = Bars | Curves | Picture

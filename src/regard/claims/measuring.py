@@ -31,7 +31,7 @@ from regard.claims.claim import (
     state_verdict,
 )
 from regard.draw.bars import Bars
-from regard.draw.chart import Line
+from regard.draw.chart import Curve
 from regard.draw.picture import Picture
 from regard.errors import RegardError
 from regard.files import write_whole
@@ -178,7 +178,7 @@ def _restore_drawing(kept: dict[str, Any] | None) -> Drawing | None:
         return None
     kind = kept.pop("kind")
     if kind == "Curves":
-        lines = tuple(Line(**line) for line in kept.pop("lines"))
+        lines = tuple(Curve(**line) for line in kept.pop("lines"))
         return Curves(**kept, lines=lines)
     if kind == "Bars":
         return Bars(kept["title"], tuple((name, value) for name, value in kept["rows"]))

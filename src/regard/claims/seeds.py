@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from regard.claims.claim import Figure, Number
 from regard.claims.table import Setting
-from regard.draw.chart import Line
+from regard.draw.chart import Curve
 
 
 class Seeds(NamedTuple):
@@ -35,10 +35,10 @@ def largest_spread(*found: Seeds) -> float:
     return max(one.spread for one in found)
 
 
-def draw_range(name: str, xs: Sequence[Number], found: Sequence[Seeds]) -> Line:
+def draw_range(name: str, xs: Sequence[Number], found: Sequence[Seeds]) -> Curve:
     """Plot means as a line, with a band from the lowest to the highest seed."""
     lows, highs = ([pick(one.values) for one in found] for pick in (min, max))
-    return Line(name, xs, [one.mean for one in found], lows, highs)
+    return Curve(name, xs, [one.mean for one in found], lows, highs)
 
 
 def compare(name: str, one: Seeds, other: Seeds) -> Figure:

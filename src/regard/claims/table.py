@@ -12,7 +12,7 @@ from typing import TypeVar
 from torch import Tensor
 
 from regard.claims.claim import Curves, Figure, Number
-from regard.draw.chart import Line
+from regard.draw.chart import Curve
 from regard.draw.picture import Picture
 
 Setting = TypeVar("Setting", bound=Hashable)
@@ -52,7 +52,7 @@ def draw_curves(
     title: str, x_label: str, xs: Sequence[Number], lines: Mapping[str, Sequence[Number]]
 ) -> Curves:
     """Plot several lines over the same x values."""
-    return Curves(title, x_label, tuple(Line(name, xs, ys) for name, ys in lines.items()))
+    return Curves(title, x_label, tuple(Curve(name, xs, ys) for name, ys in lines.items()))
 
 
 def draw_matrix(weights: Tensor, title: str, *, first: int = 0) -> Picture:

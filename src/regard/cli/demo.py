@@ -15,7 +15,7 @@ from regard.draw.label import strip_marks
 from regard.draw.picture import Picture
 from regard.draw.terminal import TerminalMap
 from regard.errors import RegardError
-from regard.explain.alignment import Agreement, Gold, measure_agreement
+from regard.explain.alignment import Agreement, GoldAlignment, measure_agreement
 from regard.explain.trace import trace_translation
 from regard.run import Run
 from regard.run_files import RECIPE
@@ -41,12 +41,12 @@ def demo() -> None:
     )
 
 
-def _golds(split: str, count: int) -> list[Gold]:
+def _golds(split: str, count: int) -> list[GoldAlignment]:
     return [_gold(scene) for scene in islice(draw_scenes(split), count)]
 
 
-def _gold(scene: Scene) -> Gold:
-    return Gold(scene.source, scene.target, scene.alignment, scene.content)
+def _gold(scene: Scene) -> GoldAlignment:
+    return GoldAlignment(scene.source, scene.target, scene.alignment, scene.content)
 
 
 def _show_samples(run: Run) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from regard.data.compression import plain_name
-from regard.data.formats.columns import Choice
+from regard.data.formats.columns import ColumnChoice
 from regard.data.formats.fasttext import PREFIX, read_fasttext
 from regard.data.formats.folders import read_folders
 from regard.data.formats.jsonl import read_jsonl, sample_objects
@@ -51,7 +51,7 @@ _READERS: dict[str, Reader] = {
     "po": read_po,
     "tmx": read_tmx,
 }
-_SAMPLERS: dict[str, Callable[[Path, Request], Choice | Fault]] = {
+_SAMPLERS: dict[str, Callable[[Path, Request], ColumnChoice | Fault]] = {
     "tsv": sample_tsv,
     "csv": sample_csv,
     "jsonl": sample_objects,
@@ -145,7 +145,7 @@ def find_format(files: Sequence[str], request: Request, format: str = "auto") ->
     return chosen
 
 
-def find_columns(file: str, request: Request, format: str) -> Choice | None:
+def find_columns(file: str, request: Request, format: str) -> ColumnChoice | None:
     """Choose the columns of a table; None if the format has none."""
     if format not in COLUMNS:
         return None

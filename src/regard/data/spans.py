@@ -30,7 +30,7 @@ class SpanRows(NamedTuple):
 
 
 @runtime_checkable
-class Corpus(Protocol):
+class SpanCorpus(Protocol):
     """Documents as rows."""
 
     def stream(self, *, seed: int, batch_tokens: int) -> AnyStream:

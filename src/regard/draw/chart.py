@@ -38,7 +38,7 @@ _LONGEST_NAME = 66
 
 
 @dataclass(frozen=True)
-class Line:
+class Curve:
     """One curve: the same number of places along x and values along y."""
 
     name: str
@@ -70,7 +70,7 @@ class _Scale:
 
 
 def line_chart(
-    lines: Sequence[Line], *, title: str, x_label: str, alone: bool = True, from_zero: bool = False
+    lines: Sequence[Curve], *, title: str, x_label: str, alone: bool = True, from_zero: bool = False
 ) -> str:
     """Draw curves over one another; ``alone`` puts the style inside."""
     series = [(line.name, _points(line)) for line in lines]
@@ -121,7 +121,7 @@ def number(value: float | int) -> str:
     return f"{value:.3g}"
 
 
-def _points(line: Line) -> list[_Point]:
+def _points(line: Curve) -> list[_Point]:
     """Return the finite points, averaged in groups if there are too many to distinguish."""
     edges = (line.lows or line.ys, line.highs or line.ys)
     points = [

@@ -116,7 +116,7 @@ def _curves(panels: Sequence[Panel]) -> str:
 
 
 def _panel(panel: Panel, axis: str) -> str:
-    lines = [chart.Line(curve.name, _along(curve, axis), curve.values) for curve in panel.curves]
+    lines = [chart.Curve(curve.name, _along(curve, axis), curve.values) for curve in panel.curves]
     drawn = chart.line_chart(lines, title=panel.title, x_label=axis, alone=False)
     return tag("div", drawn, class_="card")
 

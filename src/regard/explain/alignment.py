@@ -17,7 +17,7 @@ from regard.explain.trace import Trace, trace_translation
 from regard.run import Run
 
 
-class Gold(NamedTuple):
+class GoldAlignment(NamedTuple):
     """A pair whose alignment is known; words are those between spaces, counted from 0."""
 
     source: str
@@ -53,7 +53,9 @@ class Agreement(NamedTuple):
     words: int
 
 
-def measure_agreement(run: Run, choose_on: Iterable[Gold], measure_on: Iterable[Gold]) -> Agreement:
+def measure_agreement(
+    run: Run, choose_on: Iterable[GoldAlignment], measure_on: Iterable[GoldAlignment]
+) -> Agreement:
     """Choose the map that agrees best on some sentences, and measure it on others."""
     choosing = [(gold, _trace(run, gold)) for gold in choose_on]
     layers, heads = choosing[0][1].weights.shape[:2]
@@ -80,11 +82,11 @@ def group_by_spaces(tokens: Sequence[str]) -> list[list[int]]:
     return [some or word for some, word in zip(spelled, words, strict=True)]
 
 
-def _trace(run: Run, gold: Gold) -> Trace:
+def _trace(run: Run, gold: GoldAlignment) -> Trace:
     return trace_translation(run, gold.source, gold.target)
 
 
-def _score(chosen: MapIndex, traced: Sequence[tuple[Gold, Trace]]) -> Agreement:
+def _score(chosen: MapIndex, traced: Sequence[tuple[GoldAlignment, Trace]]) -> Agreement:
     right = words = 0
     for gold, trace in traced:
         found, links = find_strongest(chosen.select(trace), trace), set(gold.alignment)

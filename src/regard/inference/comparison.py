@@ -21,7 +21,7 @@ UNLIKELY = 0.05
 EQUAL = 1e-9  # apart by rounding only
 
 
-class Pair(NamedTuple):
+class ComparedPair(NamedTuple):
     """Two groups and one metric."""
 
     first: str
@@ -87,10 +87,10 @@ class Comparison(NamedTuple):
     groups: list[Group]
     baseline: dict[str, float]
     baseline_name: str
-    pairs: list[Pair]
+    pairs: list[ComparedPair]
 
     @property
-    def main_pairs(self) -> list[Pair]:
+    def main_pairs(self) -> list[ComparedPair]:
         """Return the pairs worth words: by the task's own metric, or by single examples."""
         chief = self.groups[0].runs[0].task.metric
         return [pair for pair in self.pairs if pair.examples or pair.metric == chief]
@@ -165,14 +165,14 @@ def _check_comparable(runs: Sequence[Run]) -> None:
             )
 
 
-def _pairs(one: Group, other: Group) -> list[Pair]:
+def _pairs(one: Group, other: Group) -> list[ComparedPair]:
     by_example = _by_example(one, other)
     found = []
     for metric in one.scores:
         if metric not in other.scores:
             continue
         values = [[run.evaluation["metrics"][metric] for run in g.runs] for g in (one, other)]
-        pair = Pair(
+        pair = ComparedPair(
             one.name,
             other.name,
             metric,
@@ -234,7 +234,7 @@ def _interval_json(found: Interval) -> dict[str, Any]:
     return {"mean": found.mean, "interval": found.half, "seeds": found.seeds}
 
 
-def _pair_json(pair: Pair) -> dict[str, Any]:
+def _pair_json(pair: ComparedPair) -> dict[str, Any]:
     chance = pair.examples
     return {
         "first": pair.first,

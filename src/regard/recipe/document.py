@@ -6,7 +6,7 @@ from typing import Any
 
 from regard.errors import UsageError
 from regard.recipe.recipe import Recipe
-from regard.recipe.settings import Line, Settings, kind_of, lines, shown, tables_in
+from regard.recipe.settings import SettingLine, Settings, kind_of, lines, shown, tables_in
 
 _OPENING = """\
 # Recipe reference
@@ -29,7 +29,7 @@ def reference() -> str:
     return "\n".join([_OPENING, *_section(Recipe, "")]).rstrip() + "\n"
 
 
-def explanation(path: str = "") -> list[Line]:
+def explanation(path: str = "") -> list[SettingLine]:
     """Return the fields at a dotted path or below it; refuse a path that does not exist."""
     every = list(lines(Recipe))
     chosen = [line for line in every if f"{line.path}.".startswith(f"{path}.") or not path]
@@ -71,7 +71,7 @@ def _sentence(table: type[Settings]) -> str:
     return " ".join((table.__doc__ or "").split())
 
 
-def _row(line: Line) -> str:
+def _row(line: SettingLine) -> str:
     default = shown(line.default)
     cells = [f"`{line.path}`", default if default in _WORDS else f"`{default}`", line.allowed]
     return "| " + " | ".join(_cell(text) for text in [*cells, line.means]) + " |"

@@ -43,7 +43,7 @@ class Refused(ValueError):
         self.problem, self.remedy = problem, remedy
 
 
-class Line(NamedTuple):
+class SettingLine(NamedTuple):
     """Documentation of one field."""
 
     path: str
@@ -59,14 +59,14 @@ class Line(NamedTuple):
 REQUIRED = PydanticUndefined
 
 
-def lines(table: type[Settings], prefix: str = "", kind: str = "") -> Iterator[Line]:
+def lines(table: type[Settings], prefix: str = "", kind: str = "") -> Iterator[SettingLine]:
     """Yield every field of ``table`` and of the tables inside it, by its dotted path."""
     for name, field in table.model_fields.items():
         inner = tables_in(field.annotation)
         if not inner:
             default = field.get_default(call_default_factory=False)
             means = " ".join((field.description or "").split())
-            yield Line(f"{prefix}{name}", default, means, allowed(field), kind)
+            yield SettingLine(f"{prefix}{name}", default, means, allowed(field), kind)
         for choice in inner:
             yield from lines(choice, prefix=f"{prefix}{name}.", kind=kind_of(choice))
 

@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from regard.errors import RecipeError
 from regard.recipe.renamed import REMOVED, RENAMED, VALUES
-from regard.recipe.settings import REQUIRED, Line, Refused, Settings, lines
+from regard.recipe.settings import REQUIRED, Refused, SettingLine, Settings, lines
 
 _SHOWN = 3
 _HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]")
@@ -94,7 +94,7 @@ def _locate(mistake: Mistake, origin: Origin) -> str:
     return f"{origin.file}: {mistake.problem}"
 
 
-def _mistake(problem: ErrorDetails, known: list[Line]) -> Mistake:
+def _mistake(problem: ErrorDetails, known: list[SettingLine]) -> Mistake:
     path = _path(problem, known)
     match problem["type"]:
         case "extra_forbidden":
@@ -114,7 +114,7 @@ def _mistake(problem: ErrorDetails, known: list[Line]) -> Mistake:
             return Mistake(path, *_wrong_value(path, problem, known))
 
 
-def _path(problem: ErrorDetails, known: list[Line]) -> str:
+def _path(problem: ErrorDetails, known: list[SettingLine]) -> str:
     """Return the dotted path as in a recipe, without the kind that pydantic inserts."""
     kinds = {line.kind for line in known if line.kind}
     tables = {line.path.rpartition(".")[0] for line in known if line.kind}
@@ -126,7 +126,7 @@ def _path(problem: ErrorDetails, known: list[Line]) -> str:
     return f"{path}.kind" if problem["type"].startswith("union_tag") else path
 
 
-def _missing(path: str, known: list[Line]) -> tuple[str, str]:
+def _missing(path: str, known: list[SettingLine]) -> tuple[str, str]:
     """Name the missing field, or the first required one of a missing table."""
     inside = (line for line in known if line.default is REQUIRED)
     line = next((line for line in inside if f"{line.path}.".startswith(f"{path}.")), None)
@@ -135,7 +135,7 @@ def _missing(path: str, known: list[Line]) -> tuple[str, str]:
     return f"{line.path} is missing", f"Add {line.path}, {line.allowed}: {_plain(line.means)}"
 
 
-def _unknown(path: str, known: list[Line]) -> tuple[str, str]:
+def _unknown(path: str, known: list[SettingLine]) -> tuple[str, str]:
     elsewhere = {line.kind for line in known if line.path == path}
     if elsewhere:
         table = path.rpartition(".")[0]
@@ -151,7 +151,7 @@ def _unknown(path: str, known: list[Line]) -> tuple[str, str]:
     return f"{path} is unknown", _offer(path, known)
 
 
-def _offer(path: str, known: list[Line]) -> str:
+def _offer(path: str, known: list[SettingLine]) -> str:
     tables = {".".join(line.path.split(".")[:n]) for line in known for n in range(1, 5)}
     paths = sorted({line.path for line in known} | tables)
     meant = get_close_matches(path, paths, n=1, cutoff=0.7)
@@ -162,7 +162,7 @@ def _offer(path: str, known: list[Line]) -> str:
     return "`regard recipe explain` lists every setting."
 
 
-def _no_such_choice(path: str, problem: ErrorDetails, known: list[Line]) -> tuple[str, str]:
+def _no_such_choice(path: str, problem: ErrorDetails, known: list[SettingLine]) -> tuple[str, str]:
     context = problem.get("ctx", {})
     if new := VALUES.get(path, {}).get(str(problem["input"])):
         was = _format(problem["input"])
@@ -182,13 +182,13 @@ def _describe_refusal(path: str, error: Exception) -> tuple[str, str]:
     return problem if path in problem else f"{path}: {problem}", f"{remedy}."
 
 
-def _wrong_value(path: str, problem: ErrorDetails, known: list[Line]) -> tuple[str, str]:
+def _wrong_value(path: str, problem: ErrorDetails, known: list[SettingLine]) -> tuple[str, str]:
     expected = " or ".join(dict.fromkeys(line.allowed for line in known if line.path == path))
     rule = f"must be {expected}" if expected else problem["msg"]
     return f"{path} {rule}; got {_format(problem['input'])}", _means(path, known)
 
 
-def _means(path: str, known: list[Line]) -> str:
+def _means(path: str, known: list[SettingLine]) -> str:
     sentences = (line.means for line in known if line.path == path and line.means)
     return f"{path}: {_plain(next(sentences, f'see `regard recipe explain {path}`.'))}"
 

@@ -6,7 +6,7 @@ from io import StringIO
 from typing import Any
 
 from regard import __version__
-from regard.draw.chart import Line, line_chart
+from regard.draw.chart import Curve, line_chart
 from regard.draw.frame import page, tabs
 from regard.draw.markup import tag, text
 from regard.inference.comparison import Comparison
@@ -69,7 +69,7 @@ WRITERS = {".html": comparison_page, ".csv": comparison_csv, ".tex": comparison_
 """By the ending of the file."""
 
 
-def lines_of(groups: Sequence[Group], metric: str, axis: str) -> list[Line]:
+def lines_of(groups: Sequence[Group], metric: str, axis: str) -> list[Curve]:
     """Give every group's curve of a metric: the mean over its seeds, least and greatest as band."""
     lines = []
     for group in groups:
@@ -83,7 +83,7 @@ def lines_of(groups: Sequence[Group], metric: str, axis: str) -> list[Line]:
         values = [[y * factor for _, y in points] for points in at]
         means = [sum(ys) / len(ys) for ys in values]
         lows, highs = [min(ys) for ys in values], [max(ys) for ys in values]
-        lines.append(Line(group.name, xs, means, lows, highs))
+        lines.append(Curve(group.name, xs, means, lows, highs))
     return lines
 
 

@@ -8,7 +8,7 @@ from regard.account.layers import Size, compare_layers, crossovers, curves
 from regard.account.observed import facts_of_model
 from regard.account.summary import Account, account
 from regard.account.time import Pace, forecast, format_duration
-from regard.draw.chart import Line, line_chart
+from regard.draw.chart import Curve, line_chart
 from regard.draw.frame import page
 from regard.draw.markup import tag, text
 from regard.errors import UsageError
@@ -93,7 +93,7 @@ def account_page(source: str, recipe: Recipe, found: Account, pace: Pace | None)
 def _shares(found: Account) -> str:
     """Draw the share of attention scores by length; nothing for a model without attention."""
     percent = [100 * share for share in found.shares.values()]
-    line = Line("attention scores", list(found.shares), percent)
+    line = Curve("attention scores", list(found.shares), percent)
     return _chart([line], "share of a forward pass, percent", "tokens") if any(percent) else ""
 
 
@@ -124,7 +124,7 @@ def _layer_curves(size: Size) -> str:
     reach = sorted({*LENGTHS, size.length, 2 * size.width})
     shown = [length for length in reach if length <= max(4 * size.width, size.length)]
     lines = [
-        Line(name, shown, [macs / 1e6 for macs in found])
+        Curve(name, shown, [macs / 1e6 for macs in found])
         for name, found in curves(size, shown).items()
         if name != "dilated convolution"
     ]
@@ -132,7 +132,7 @@ def _layer_curves(size: Size) -> str:
     return _chart(lines, title, "tokens")
 
 
-def _chart(lines: list[Line], title: str, x_label: str) -> str:
+def _chart(lines: list[Curve], title: str, x_label: str) -> str:
     drawn = line_chart(lines, title=title, x_label=x_label, from_zero=True)
     return tag("div", drawn, class_="card")
 

@@ -1,7 +1,7 @@
 """The page of a head analysis: what each head does, how much it matters, and what pruning costs."""
 
 from regard import __version__
-from regard.draw.chart import Line, line_chart
+from regard.draw.chart import Curve, line_chart
 from regard.draw.frame import page
 from regard.draw.markup import tag, text
 from regard.explain.heads.analysis import HeadAnalysis
@@ -31,8 +31,8 @@ def heads_page(found: HeadAnalysis) -> str:
     table = tag("table", head, tag("tbody", *rows), class_="figures")
     pruning = found.pruning
     lines = [
-        Line("least important first", pruning.pruned, pruning.scores),
-        Line("random order", pruning.pruned, pruning.random),
+        Curve("least important first", pruning.pruned, pruning.scores),
+        Curve("random order", pruning.pruned, pruning.random),
     ]
     chart = line_chart(
         lines, title=f"{found.metric} without heads", x_label="heads pruned", alone=False

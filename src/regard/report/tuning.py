@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from regard import __version__
-from regard.draw.chart import Line, line_chart
+from regard.draw.chart import Curve, line_chart
 from regard.draw.frame import page
 from regard.draw.markup import tag, text
 from regard.recipe.settings import shown
@@ -60,7 +60,7 @@ def _curves(done: Sequence[Mapping[str, Any]], metric: str) -> str:
         by_trial.setdefault(record["trial"], []).append(record)
     lasting = sorted(by_trial, key=lambda n: (-len(by_trial[n]), n))[:MOST_CURVES]
     lines = [
-        Line(
+        Curve(
             _name(number),
             [record["steps"] for record in by_trial[number]],
             [record["score"] * scale.factor for record in by_trial[number]],
@@ -69,7 +69,7 @@ def _curves(done: Sequence[Mapping[str, Any]], metric: str) -> str:
     ]
     unit = f"{metric}, {scale.unit}" if scale.unit else metric
     by_rung = [
-        Line(
+        Curve(
             f"rung {rung + 1}",
             [place + 1 for place in range(len(scores))],
             scores,

@@ -12,7 +12,7 @@ from regard.errors import UsageError
 from regard.ledger.load import Facts
 from regard.recipe.recipe import Recipe
 from regard.tasks.scores import format_duration
-from regard.training.sample import Sample, read_sample
+from regard.training.sample import DataSample, read_sample
 from regard.training.step_timing import (
     batch_loads,
     sample_facts,
@@ -78,7 +78,7 @@ def preview(recipe: Recipe, records: int) -> Preview:
         )
 
 
-def _predict_memory(recipe: Recipe, sample: Sample) -> int | None:
+def _predict_memory(recipe: Recipe, sample: DataSample) -> int | None:
     recipe = recipe.model_copy(update={"data": sample.prepared.task.recipe.data})
     try:
         loads = batch_loads(sample.prepared)

@@ -26,7 +26,7 @@ SAMPLE_CHARACTERS = 1_000_000  # of more data
 MIN_BATCHES = 20  # from here on padding hardly depends on their number
 
 
-class Sample(NamedTuple):
+class DataSample(NamedTuple):
     """The first examples of a recipe's data, prepared for training."""
 
     prepared: Prepared
@@ -39,7 +39,7 @@ class Sample(NamedTuple):
     """Whether the labels were found in them."""
 
 
-def read_sample(recipe: Recipe, folder: Path) -> Sample:
+def read_sample(recipe: Recipe, folder: Path) -> DataSample:
     """Read the beginning of the data; its ids are stored in ``folder``."""
     recipe = drop_start(recipe)
     found, whole = _read_first(recipe)
@@ -63,7 +63,7 @@ def read_sample(recipe: Recipe, folder: Path) -> Sample:
     if not whole and prepared.stream.steps_per_epoch < MIN_BATCHES:
         copies = math.ceil(MIN_BATCHES / prepared.stream.steps_per_epoch)
         prepared = _batch(task, copies * found, encoded, folder)
-    return Sample(prepared, len(found), whole, vocabulary, labelled)
+    return DataSample(prepared, len(found), whole, vocabulary, labelled)
 
 
 def _read_first(recipe: Recipe) -> tuple[list[Texts], bool]:

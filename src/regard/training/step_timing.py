@@ -27,7 +27,7 @@ from regard.recipe.recipe import Recipe
 from regard.tasks.kinds import make_task, task_class
 from regard.training.optimizer import make_optimizers
 from regard.training.preparation import Prepared, prepare
-from regard.training.sample import Sample, read_sample
+from regard.training.sample import DataSample, read_sample
 from regard.training.state import State
 from regard.training.step import Stepper
 from regard.training.synthetic_data import TextShape, drop_start, make_synthetic_data
@@ -210,7 +210,7 @@ def _time_optimizers(state: State) -> float:
     return time.perf_counter() - begin
 
 
-def sample_facts(recipe: Recipe, sample: Sample, loads: list[Load]) -> Facts:
+def sample_facts(recipe: Recipe, sample: DataSample, loads: list[Load]) -> Facts:
     """Return the facts that the sample determines, with the assumptions in words."""
     facts = facts_of(recipe, vocabulary=sample.vocabulary)
     words = describe_lengths(recipe, loads, _describe_sample(sample))
@@ -219,5 +219,5 @@ def sample_facts(recipe: Recipe, sample: Sample, loads: list[Load]) -> Facts:
     return facts._replace(assumed=(*facts.assumed, *words))
 
 
-def _describe_sample(sample: Sample) -> str:
+def _describe_sample(sample: DataSample) -> str:
     return f"{'all' if sample.whole else 'the first'} {sample.examples:,} texts of the data"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from regard.data.split import is_held_out
-from regard.inference.comparison import Pair
+from regard.inference.comparison import ComparedPair
 from regard.randomness import Purpose
 from regard.recipe.recipe import Recipe
 from regard.run import Run
@@ -39,7 +39,7 @@ class Halves(NamedTuple):
 class Verdict(NamedTuple):
     """Two finalists on the examples of the judgement."""
 
-    pair: Pair
+    pair: ComparedPair
     examples: int
 
     @property
@@ -115,7 +115,9 @@ def judge(first: tuple[str, Run], second: tuple[str, Run], halves: Halves) -> Ve
     else:
         chance = _compare_blocks(mine, theirs, halves)
     difference = chance.difference if chance else _difference(mine, theirs)
-    return Verdict(Pair(one, other, metric, difference, chance, None), len(halves.judgement))
+    return Verdict(
+        ComparedPair(one, other, metric, difference, chance, None), len(halves.judgement)
+    )
 
 
 def _difference(mine: Run, theirs: Run) -> float:

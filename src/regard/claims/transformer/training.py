@@ -12,7 +12,7 @@ from regard.claims.claim import Curves, Figure, Measurement, claim
 from regard.claims.precision import difference, exact
 from regard.claims.table import tabulate
 from regard.data.stream import Stream
-from regard.draw.chart import Line
+from regard.draw.chart import Curve
 from regard.layers.dropout import Dropout, keyed
 from regard.layers.pooling import Mean
 from regard.models.body import all_visible
@@ -92,7 +92,7 @@ def schedule_peak() -> Measurement:
         best = int(np.argmax(rates))
         peaks[width] = (rates[best], best + 1)
         curves.append(
-            Line(f"width {width}, warm-up {warmup:,}", range(0, steps, 100), rates[::100])
+            Curve(f"width {width}, warm-up {warmup:,}", range(0, steps, 100), rates[::100])
         )
     (high, at), (higher, at_other) = peaks[512], peaks[128]
     return Measurement(

@@ -44,7 +44,7 @@ class Column(NamedTuple):
         return f"{self.name!r} ({self.kind})"
 
 
-class Choice(NamedTuple):
+class ColumnChoice(NamedTuple):
     """The columns to read in the task's order, and all of them."""
 
     chosen: list[int]
@@ -84,7 +84,7 @@ def take_sample(rows: Iterator[Row | Fault], request: Request) -> list[Row | Fau
     return taken
 
 
-def choose_columns(rows: Sequence[Sequence[str]], request: Request) -> Choice:
+def choose_columns(rows: Sequence[Sequence[str]], request: Request) -> ColumnChoice:
     """Choose columns by the first rows of a file, the header among them if there is one."""
     first, rest = rows[0], rows[1:]
     names = [cell.strip() for cell in first]
@@ -93,24 +93,26 @@ def choose_columns(rows: Sequence[Sequence[str]], request: Request) -> Choice:
     columns = describe_columns(names if header else [], rest if header else rows)
     if usual:
         lower = [name.lower() for name in names]
-        return Choice([lower.index(name) for name in usual], columns, header)
+        return ColumnChoice([lower.index(name) for name in usual], columns, header)
     return choose_by_content(columns, request, header=header)
 
 
-def choose_by_content(columns: list[Column], request: Request, *, header: bool) -> Choice:
+def choose_by_content(columns: list[Column], request: Request, *, header: bool) -> ColumnChoice:
     """Choose by names and contents; what is not clear is a doubt, not a guess."""
     expected = request.expected or len(columns)
     in_order = list(range(expected))
     roles = request.roles
     if len(columns) < expected:
         doubt = f"Column {expected - 1} (from 0) is needed; the row has {len(columns)} columns."
-        return Choice([], columns, header, doubt)
+        return ColumnChoice([], columns, header, doubt)
     if not roles or (not header and _suits(columns[:expected], roles)):
-        return Choice(in_order, columns, header)
+        return ColumnChoice(in_order, columns, header)
     chosen = _choose(columns, roles)
     if isinstance(chosen, str) and len(columns) > expected:
-        return Choice([], columns, header, chosen)
-    return Choice(in_order if isinstance(chosen, str) else chosen, columns, header, guessed=True)
+        return ColumnChoice([], columns, header, chosen)
+    return ColumnChoice(
+        in_order if isinstance(chosen, str) else chosen, columns, header, guessed=True
+    )
 
 
 def describe_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Column]:

@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.data.formats.column_names import find_usual_names
-from regard.data.formats.columns import Choice, choose_by_content, describe_columns, take_sample
+from regard.data.formats.columns import (
+    ColumnChoice,
+    choose_by_content,
+    describe_columns,
+    take_sample,
+)
 from regard.data.formats.table import make_columns_fault
 from regard.data.lines import TextLine, iterate_lines
 from regard.data.record import (
@@ -24,14 +29,14 @@ from regard.data.record import (
 )
 
 
-class Entry(NamedTuple):
+class JsonEntry(NamedTuple):
     """An object and its line."""
 
     number: int
     value: Mapping[str, Any]
 
 
-Entries = Iterator[Entry | Fault]
+Entries = Iterator[JsonEntry | Fault]
 
 
 def read_jsonl(files: Sequence[Path], request: Request) -> Iterator[Found]:
@@ -49,16 +54,16 @@ def read_entries(path: Path, request: Request) -> Entries:
             yield make_blank_note(path, line.number)
         else:
             value = parse_object(path, line)
-            yield value if isinstance(value, Fault) else Entry(line.number, value)
+            yield value if isinstance(value, Fault) else JsonEntry(line.number, value)
 
 
 def read_records(path: Path, entries: Entries, request: Request) -> Iterator[Found]:
     """Read the fields that are asked for, or else chosen by the first objects."""
     first = take_sample(entries, request)
     wanted = request
-    sample = [entry for entry in first if isinstance(entry, Entry)]
+    sample = [entry for entry in first if isinstance(entry, JsonEntry)]
     for entry in chain(first, entries):
-        if isinstance(entry, Entry) and not wanted.fields:
+        if isinstance(entry, JsonEntry) and not wanted.fields:
             choice = choose_fields([one.value for one in sample], request)
             if choice.doubt or choice.guessed:
                 yield make_columns_fault(path, entry.number, choice, request)
@@ -67,15 +72,15 @@ def read_records(path: Path, entries: Entries, request: Request) -> Iterator[Fou
         yield entry if isinstance(entry, Fault) else _make_record(path, entry, wanted)
 
 
-def sample_objects(path: Path, request: Request) -> Choice | Fault:
+def sample_objects(path: Path, request: Request) -> ColumnChoice | Fault:
     """Choose fields by the first objects of a file."""
     return sample_entries(path, read_entries(path, request), request)
 
 
-def sample_entries(path: Path, entries: Entries, request: Request) -> Choice | Fault:
+def sample_entries(path: Path, entries: Entries, request: Request) -> ColumnChoice | Fault:
     """Choose fields by the first of some objects."""
     first = take_sample(entries, request)
-    values = [entry.value for entry in first if isinstance(entry, Entry)]
+    values = [entry.value for entry in first if isinstance(entry, JsonEntry)]
     if not values:
         faults = (entry for entry in first if isinstance(entry, Fault))
         return next(faults, make_fault("blank", path, 0, "The file has no objects."))
@@ -83,7 +88,7 @@ def sample_entries(path: Path, entries: Entries, request: Request) -> Choice | F
     return make_columns_fault(path, 1, choice, request) if choice.doubt else choice
 
 
-def choose_fields(values: Sequence[Mapping[str, Any]], request: Request) -> Choice:
+def choose_fields(values: Sequence[Mapping[str, Any]], request: Request) -> ColumnChoice:
     """Choose fields by their names, else by what the objects hold in them."""
     names = list(dict.fromkeys(chain.from_iterable(map(list_paths, values))))
     rows = [
@@ -91,9 +96,9 @@ def choose_fields(values: Sequence[Mapping[str, Any]], request: Request) -> Choi
     ]
     columns = describe_columns(names, rows)
     if usual := find_usual_names(names, request):
-        return Choice([names.index(name) for name in usual], columns, True)
+        return ColumnChoice([names.index(name) for name in usual], columns, True)
     if not request.roles:
-        return Choice([], columns, True, f"no usual names among {', '.join(names)}.")
+        return ColumnChoice([], columns, True, f"no usual names among {', '.join(names)}.")
     return choose_by_content(columns, request, header=True)
 
 
@@ -130,7 +135,7 @@ def get_text(value: Mapping[str, Any], name: str, separator: str) -> str | None:
     return _to_text(_get_value(value, name), separator)
 
 
-def _make_record(path: Path, entry: Entry, wanted: Request) -> Found:
+def _make_record(path: Path, entry: JsonEntry, wanted: Request) -> Found:
     fields = []
     labelled = wanted.roles[-1:] == (LABEL,)
     for name in wanted.fields:

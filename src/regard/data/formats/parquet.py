@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from regard.data.compression import check_is_file
-from regard.data.formats.columns import Choice
-from regard.data.formats.jsonl import Entries, Entry, read_records, sample_entries
+from regard.data.formats.columns import ColumnChoice
+from regard.data.formats.jsonl import Entries, JsonEntry, read_records, sample_entries
 from regard.data.lines import make_unreadable_fault
 from regard.data.record import Fault, Found, Request
 from regard.errors import UsageError
@@ -20,7 +20,7 @@ def read_parquet(files: Sequence[Path], request: Request) -> Iterator[Found]:
         yield from read_records(path, _read_entries(path), request)
 
 
-def sample_parquet(path: Path, request: Request) -> Choice | Fault:
+def sample_parquet(path: Path, request: Request) -> ColumnChoice | Fault:
     """Choose columns by the first rows of a file."""
     return sample_entries(path, _read_entries(path), request)
 
@@ -32,7 +32,7 @@ def _read_entries(path: Path) -> Entries:
         with parquet.ParquetFile(path) as file:
             rows = (row for batch in file.iter_batches(_ROWS) for row in batch.to_pylist())
             for number, row in enumerate(rows, start=1):
-                yield Entry(number, row)
+                yield JsonEntry(number, row)
     except OSError as error:
         yield make_unreadable_fault(path, error)
     except ValueError as error:  # pyarrow's exceptions for damaged files are of this kind

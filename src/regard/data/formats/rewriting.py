@@ -10,8 +10,8 @@ from typing import Protocol, TextIO, runtime_checkable
 
 from regard.data.compression import open_bytes, plain_name
 from regard.data.encoding import detect_encoding
-from regard.data.formats.columns import Choice, take_sample
-from regard.data.formats.jsonl import Entry, choose_fields, get_text, read_entries
+from regard.data.formats.columns import ColumnChoice, take_sample
+from regard.data.formats.jsonl import JsonEntry, choose_fields, get_text, read_entries
 from regard.data.formats.table import (
     Layout,
     Row,
@@ -32,7 +32,7 @@ ENDINGS = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndj
 class Table(Protocol):
     """Rows to answer; every text that is read is to be followed by one ``write``."""
 
-    choice: Choice
+    choice: ColumnChoice
     encoding: str
 
     def read(self) -> Iterator[tuple[str, ...]]:
@@ -149,7 +149,7 @@ class Objects:
         first = take_sample(entries, request)
         for entry in first:
             _refuse(entry)
-        values = [entry.value for entry in first if isinstance(entry, Entry)]
+        values = [entry.value for entry in first if isinstance(entry, JsonEntry)]
         if not values:
             raise make_error(_make_empty(path))
         self.choice = choose_fields(values, request)
@@ -169,7 +169,7 @@ class Objects:
     def read(self) -> Iterator[tuple[str, ...]]:
         for entry in self._entries:
             _refuse(entry)
-            if isinstance(entry, Entry):
+            if isinstance(entry, JsonEntry):
                 texts = [get_text(entry.value, name, "") for name in self._names]
                 if None in texts:
                     problem = f"The object has no text in {' and '.join(self._names)}."

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.data.formats.columns import (
-    Choice,
+    ColumnChoice,
     choose_columns,
     describe_columns,
     is_header,
@@ -54,7 +54,7 @@ Rows = Iterator[Row | Fault]
 class Layout(NamedTuple):
     """Where a table has what a task reads."""
 
-    choice: Choice
+    choice: ColumnChoice
     width: int
     group: int
     """Index of the group column; past the end of the row if there is none."""
@@ -100,7 +100,7 @@ def lay_out(
     return Layout(choice, width, at, numbered, request.roles)
 
 
-def make_columns_fault(path: Path, line: int, choice: Choice, request: Request) -> Fault:
+def make_columns_fault(path: Path, line: int, choice: ColumnChoice, request: Request) -> Fault:
     """Make the fault of a file whose columns are not clear, with all of them."""
     wanted = " and ".join(request.roles) or f"the {request.expected} fields"
     doubt = choice.doubt or "their names are not usual ones."
@@ -119,18 +119,18 @@ def make_columns_fault(path: Path, line: int, choice: Choice, request: Request) 
     return Fault("columns", "fatal", str(path), line, problem, remedy)
 
 
-def sample_tsv(path: Path, request: Request) -> Choice | Fault:
+def sample_tsv(path: Path, request: Request) -> ColumnChoice | Fault:
     """Choose columns by the first lines of a tab-separated file."""
     return _choose(path, read_tsv_rows(path, request), request)
 
 
-def sample_csv(path: Path, request: Request) -> Choice | Fault:
+def sample_csv(path: Path, request: Request) -> ColumnChoice | Fault:
     """Choose columns by the first rows of a comma-separated file."""
     rows, _ = open_csv(path, request)
     return _choose(path, rows, request)
 
 
-def _choose(path: Path, rows: Rows, request: Request) -> Choice | Fault:
+def _choose(path: Path, rows: Rows, request: Request) -> ColumnChoice | Fault:
     first = take_sample(rows, request)
     sample = [row for row in first if isinstance(row, Row) and not row.blank]
     if not sample:
@@ -215,7 +215,7 @@ def _read_score(found: Found) -> Iterator[Found]:
     yield found
 
 
-def _find_named(rows: Sequence[Sequence[str]], request: Request) -> Choice:
+def _find_named(rows: Sequence[Sequence[str]], request: Request) -> ColumnChoice:
     """Find the columns that the request names or numbers."""
     wanted = request.fields
     names = [cell.strip() for cell in rows[0]]
@@ -224,12 +224,12 @@ def _find_named(rows: Sequence[Sequence[str]], request: Request) -> Choice:
         columns = describe_columns(names if header else [], rows[header:])
         chosen = [int(name) for name in wanted]
         doubt = f"Column {max(chosen)} (from 0) is needed; the row has {len(names)} columns."
-        return Choice(chosen, columns, header, doubt if max(chosen) >= len(names) else "")
+        return ColumnChoice(chosen, columns, header, doubt if max(chosen) >= len(names) else "")
     columns = describe_columns(names, rows[1:] or rows)
     if missing := [name for name in wanted if name not in names]:
         doubt = f"There is no column {' and no column '.join(map(repr, missing))}."
-        return Choice([], columns, True, doubt)
-    return Choice([names.index(name) for name in wanted], columns, True)
+        return ColumnChoice([], columns, True, doubt)
+    return ColumnChoice([names.index(name) for name in wanted], columns, True)
 
 
 def _are_numbers(names: Sequence[str]) -> bool:

@@ -55,7 +55,7 @@ class Builder:
             for document in some:
                 self.names.append(document.name)
                 self.starts.append(lines.tell())
-                entry = folder.Entry(document.name, document.title, _snippet(document.body))
+                entry = folder.IndexEntry(document.name, document.title, _snippet(document.body))
                 line = json.dumps(entry._asdict(), ensure_ascii=False)
                 lines.write(line.encode("utf-8") + b"\n")
             if self.model is not None:

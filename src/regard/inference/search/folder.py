@@ -35,7 +35,7 @@ MANIFEST, DOCUMENTS, PLACES, WORDS = (
 APPROXIMATE, RUN = "vectors.usearch", "run"
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """What is kept of a document, to be shown."""
 
     id: str
@@ -90,14 +90,14 @@ def read_vectors(folder: Path, pieces: int) -> Iterator[NDArray[np.float32]]:
         yield load_file(folder / piece(number))["vectors"]
 
 
-def read_entries(folder: Path, numbers: NDArray[np.int64]) -> list[Entry]:
+def read_entries(folder: Path, numbers: NDArray[np.int64]) -> list[IndexEntry]:
     """Read the lines of some documents."""
     starts = load_file(folder / PLACES)["starts"]
     found = []
     with (folder / DOCUMENTS).open("rb") as lines:
         for number in numbers.tolist():
             lines.seek(int(starts[number]))
-            found.append(Entry(**json.loads(lines.readline())))
+            found.append(IndexEntry(**json.loads(lines.readline())))
     return found
 
 

@@ -33,7 +33,7 @@ from regard.tasks.language.continuation import Continuation
 from regard.tasks.language.cost import LanguageModelCost
 from regard.tasks.language.ngrams import NgramModel, learn_ngrams
 from regard.tasks.language.question import continued_batch, ending_question
-from regard.tasks.language.ranking import Ranked, rank_targets
+from regard.tasks.language.ranking import RankedTargets, rank_targets
 from regard.tasks.losses import Loss, head_loss
 from regard.tasks.question import AnsweredBatch, Inquiry, Question
 from regard.tasks.task import Evaluation, Examples, Prediction, Sample, Task
@@ -251,7 +251,7 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
         context: int,
         stride: int,
         top: int = 0,
-    ) -> Ranked:
+    ) -> RankedTargets:
         """Do the same, with the ``top`` likeliest tokens in each place."""
         model.eval()
         device, context = device_of(model), min(context, len(ids))
@@ -272,7 +272,7 @@ class LanguageModelling(LanguageModelCost, Task[LanguageModel]):
                     vocabulary=self.tokenizer.size,
                 )
             )
-        return Ranked(*(torch.cat(parts).cpu() for parts in zip(*found, strict=True)))
+        return RankedTargets(*(torch.cat(parts).cpu() for parts in zip(*found, strict=True)))
 
     def _samples(self, model: LanguageModel, encoded: list[list[int]], most: int) -> list[Sample]:
         """Continue the beginnings of documents, or of parts of a single one."""

@@ -19,7 +19,7 @@ from regard.text.special import SPECIAL
 LOGITS_AT_ONCE = 1 << 22  # 16 MB of them
 
 
-class Ranked(NamedTuple):
+class RankedTargets(NamedTuple):
     """Log-probabilities of tokens, and the likeliest tokens in the place of each."""
 
     log_p: Float[Tensor, " token"]
@@ -34,7 +34,7 @@ def rank_targets(
     *,
     vocabulary: int,
     top: int = 0,
-) -> Ranked:
+) -> RankedTargets:
     """Rank targets by the states that predict them; also return the ``top`` likeliest tokens."""
     places = head.places(targets)
     escape = int(head.places(targets.new_tensor(special.UNKNOWN)))
@@ -46,7 +46,7 @@ def rank_targets(
         chosen = log_p.gather(-1, where[:, None])[:, 0]
         found.append((chosen, *_find_best(head, log_p, top)))
     log_p, best, best_ids = (torch.cat(parts) for parts in zip(*found, strict=True))
-    return Ranked(log_p - (places < 0) * _spread(head, vocabulary), best, best_ids)
+    return RankedTargets(log_p - (places < 0) * _spread(head, vocabulary), best, best_ids)
 
 
 def _find_best(head: TokenHead, log_p: Tensor, top: int) -> tuple[Tensor, Tensor]:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from regard.data.batch import Batch, pad
 from regard.data.sentence_pairs import SentencePairs
-from regard.data.spans import IGNORED, Corpus, SpanRows, Spans
+from regard.data.spans import IGNORED, SpanCorpus, SpanRows, Spans
 from regard.data.store import Store
 from regard.data.stream import AnyStream
 from regard.device import device_of
@@ -82,7 +82,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
         self.pairs = self.settings.pairs != "none"
         self.frequencies: Tensor | None = None
         self.pair_baseline: PairBaseline | None = None
-        self._corpora: dict[str, Corpus] = {}
+        self._corpora: dict[str, SpanCorpus] = {}
 
     def load(self, batch: Batch) -> Load:
         (ids, lengths), hidden = batch.fields[0], batch.fields[1].ids >= 0
@@ -146,7 +146,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
             for document in documents
         ]
 
-    def corpus(self, store: Store) -> Corpus:
+    def corpus(self, store: Store) -> SpanCorpus:
         """Return the corpus of a store's documents, built once."""
         if store.fingerprint not in self._corpora:
             documents = store.lengths(np.arange(len(store)))[:, 0]
@@ -154,7 +154,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
             self._corpora[store.fingerprint] = self._corpus(fields, documents)
         return self._corpora[store.fingerprint]
 
-    def corpus_of(self, examples: Sequence[tuple[str, ...]]) -> Corpus:
+    def corpus_of(self, examples: Sequence[tuple[str, ...]]) -> SpanCorpus:
         """Build the corpus of documents that are not in a store."""
         encoded = self.encode(list(examples))
         if not encoded:
@@ -167,7 +167,7 @@ class MaskedPretraining(MaskedCost, Task[nn.Module]):
         fields = [np.array(list(chain.from_iterable(f)), dtype=np.uint32) for f in several]
         return self._corpus(fields, documents)
 
-    def _corpus(self, fields: list[NDArray[np.uint32]], documents: NDArray[np.int64]) -> Corpus:
+    def _corpus(self, fields: list[NDArray[np.uint32]], documents: NDArray[np.int64]) -> SpanCorpus:
         longest = self.recipe.text.max_length
         if self.settings.pairs == "none":
             return Spans(fields[0], longest=longest)

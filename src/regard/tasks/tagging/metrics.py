@@ -16,7 +16,7 @@ from regard.tasks.tagging.schemes import Scheme, read_spans
 Tags = Sequence[str]
 
 
-class Score(NamedTuple):
+class SpanScore(NamedTuple):
     """The scores of one type of span, or of all together."""
 
     precision: float
@@ -29,9 +29,9 @@ class Score(NamedTuple):
 class EntityScores(NamedTuple):
     """Scores of predicted spans."""
 
-    micro: Score
-    macro: Score
-    by_type: dict[str, Score]
+    micro: SpanScore
+    macro: SpanScore
+    by_type: dict[str, SpanScore]
     """Types that are true or predicted anywhere, sorted."""
 
 
@@ -51,7 +51,7 @@ def score_entities(
     types = sorted(true | predicted)
     by_type = {name: _score(right[name], predicted[name], true[name]) for name in types}
     micro = _score(right.total(), predicted.total(), true.total())
-    macro = Score(
+    macro = SpanScore(
         _mean(score.precision for score in by_type.values()),
         _mean(score.recall for score in by_type.values()),
         _mean(score.f1 for score in by_type.values()),
@@ -80,7 +80,7 @@ def _mean(scores: Iterable[float]) -> float:
     return sum(every) / max(1, len(every))
 
 
-def _score(right: int, predicted: int, true: int) -> Score:
+def _score(right: int, predicted: int, true: int) -> SpanScore:
     precision, recall = right / max(1, predicted), right / max(1, true)
     both = precision + recall
-    return Score(precision, recall, 2 * precision * recall / both if both else 0.0, true)
+    return SpanScore(precision, recall, 2 * precision * recall / both if both else 0.0, true)

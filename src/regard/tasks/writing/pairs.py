@@ -22,7 +22,7 @@ from regard.tasks.losses import Loss, consistency, cross_entropy, head_loss
 from regard.text import special
 
 
-class Pair(NamedTuple):
+class ShiftedPair(NamedTuple):
     """A batch as an encoder-decoder reads it."""
 
     source: Int[Tensor, "row source"]
@@ -31,12 +31,12 @@ class Pair(NamedTuple):
     target_lengths: Int[Tensor, " row"]
 
 
-def shift(batch: Batch) -> Pair:
+def shift(batch: Batch) -> ShiftedPair:
     """Shift the decoder's input by one token: begin + y[:-1] predicts y (§3.1)."""
     source, target = batch.fields
     begin = torch.full_like(target.ids[:, :1], special.BEGIN)
     target_in = torch.cat([begin, target.ids[:, :-1]], dim=1)
-    return Pair(source.ids, source.lengths, target_in, target.lengths)
+    return ShiftedPair(source.ids, source.lengths, target_in, target.lengths)
 
 
 def states_of(model: Transformer, batch: Batch) -> Tensor:
@@ -50,7 +50,7 @@ def states_of(model: Transformer, batch: Batch) -> Tensor:
     )
 
 
-def passed_of(model: Transformer, pair: Pair) -> DecoderOutput:
+def passed_of(model: Transformer, pair: ShiftedPair) -> DecoderOutput:
     """Run a model with a copy mechanism: the states, and the inputs of its pointer."""
     return model.compute_states(
         pair.source,
