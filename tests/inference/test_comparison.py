@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from regard.errors import UsageError
+from regard.files import hash_file
 from regard.inference.comparison import compare
 from regard.recipe.load import make
 from regard.report.comparison import WRITERS, comparison_page, lines_of, mean_curves
@@ -43,6 +44,7 @@ def finished(folder, task, scores, answers, *, test="a" * 64, **settings):
         for n in (0, 1, 2)
     ]
     (folder / "journal.jsonl").write_text("".join(json.dumps(e) + "\n" for e in evaluations))
+    run.facts = {"files": {"journal.jsonl": hash_file(folder / "journal.jsonl")}}
     return run
 
 
