@@ -209,6 +209,17 @@ def test_a_file_that_is_named_by_hand_has_its_own_encoding(tmp_path, encoding, e
     assert find_encoding(tmp_path / "a.csv", expected) == found
 
 
+def test_a_label_that_occurs_once_does_not_make_an_example_of_the_header(tmp_path):
+    rows = [[row[3], row[5]] for row in fill(60)]
+    rows[7][1] = "Unique"
+    with (tmp_path / "a.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["Nachricht", "Art"], *rows])
+    assert choose(str(tmp_path / "a.csv"), TEXT_AND_LABEL) == (("Nachricht", "Art"), True)
+    with (tmp_path / "b.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    assert choose(str(tmp_path / "b.csv"), TEXT_AND_LABEL) == (("0", "1"), False)
+
+
 def test_what_is_no_file_of_text_has_the_encoding_that_is_expected(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"\0" * 64)
     for name in ("a.parquet", ".", "nowhere.csv"):

@@ -126,6 +126,8 @@ class SearchScreen:
             self._rung = record.rung
             self.console.print(f"rung {record.rung + 1} of {standing.rungs}")
         best = standing.best == record
+        if self.live:
+            self.live.update(describe_standing(standing))
         score = (
             record.problem if record.score is None else format_score(standing.metric, record.score)
         )

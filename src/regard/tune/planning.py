@@ -1,12 +1,13 @@
 """The plan: a duration becomes a number of steps, once, and is kept in ``plan.json``.
 
-    seconds(n steps) = n · seconds per step + trainings · evaluation + finalists · finishing
+    seconds(n steps) = n · seconds per step + trainings · overhead + finalists · finishing
 
 A duration in steps, epochs or tokens of the recipe itself needs no clock at all.
 """
 
 import json
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from regard.tune.trials import count_steps
 
 PLAN = "plan.json"
 SPARE = 0.9  # of the time and the memory, for what the timing did not see
-FINISHING = 10  # evaluations that baseline, answers and final scores of a run take
+FINISHING = 10  # evaluations that the answers and final scores of a run take
 SHRINK = 0.95
 
 
@@ -56,9 +57,9 @@ def plan_search(prepared: Prepared, options: Options, folder: Path, *, began: fl
     pace = seconds_per_step(prepared)[0] if "time" in (kind, own_kind) else 0.0
     own = count_steps(prepared, pace)
     if kind == "time":
-        evaluation = _time_evaluation(prepared)
+        overhead = _time_overhead(prepared)
         seconds = SPARE * amount - (time.monotonic() - began)
-        steps = _convert(max(0.0, seconds), pace, evaluation, own, options.trials)
+        steps = _convert(max(0.0, seconds), pace, overhead, own, options.trials)
     else:
         steps = count_steps(prepared, pace, options.duration)
     plan = make_plan(steps, own, options.trials)
@@ -96,20 +97,37 @@ def _identify(prepared: Prepared) -> dict[str, Any]:
     return {"recipe": recipe, "data": prepared.store.fingerprint}
 
 
-def _time_evaluation(prepared: Prepared) -> float:
-    """Time what a trial does besides its steps: build a model and evaluate it."""
-    begin = time.perf_counter()
+class Overhead(NamedTuple):
+    """Seconds besides the steps."""
+
+    trial: float
+    """To build a model and evaluate it as often as a trial does."""
+    finish: float
+    """To fit the baseline and answer everything, for a finalist."""
+
+
+def _time_overhead(prepared: Prepared) -> Overhead:
+    """Time each part once."""
+    settings = prepared.task.recipe.training
+    selects = settings.keep == "best" or settings.patience
+    clock = [time.perf_counter()]
     _, state = build_training(prepared.task.recipe, prepared)
+    clock.append(time.perf_counter())
     prepared.task.measure(state.model, prepared.valid, quick=True)
-    return time.perf_counter() - begin
+    clock.append(time.perf_counter())
+    prepared.task.fit_baseline(prepared.source)
+    clock.append(time.perf_counter())
+    build, evaluate, fit = (after - before for before, after in pairwise(clock))
+    times = 1 + (settings.evaluations if selects else 0)
+    return Overhead(build + times * evaluate, FINISHING * evaluate + fit)
 
 
-def _convert(seconds: float, pace: float, evaluation: float, own: int, trials: int | None) -> int:
+def _convert(seconds: float, pace: float, overhead: Overhead, own: int, trials: int | None) -> int:
     """Return the most steps whose search takes these seconds."""
     steps = int(seconds / pace)
     while steps and (plan := make_plan(steps, own, trials)):
-        finishing = FINALISTS * FINISHING * evaluation
-        if steps * pace + plan.trainings * evaluation + finishing <= seconds:
+        besides = plan.trainings * overhead.trial + FINALISTS * overhead.finish
+        if steps * pace + besides <= seconds:
             break
         steps = int(SHRINK * steps)
     return steps

@@ -28,6 +28,7 @@ _CODE = re.compile(r"\S*(\d|@|://)\S*")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _MOST = 0.95
 _FEW_ROWS = 10
+_ONCE = 0.1  # share of cells with a label of their own, up to which a name is no further label
 _LONGEST_NAME = 60
 
 
@@ -172,22 +173,29 @@ def is_header(names: list[str], rows: Sequence[Sequence[str]], request: Request)
     known = sum(map(is_known, said))
     if known == len(said):
         return True
-    columns = describe_columns(names, rows)
-    differ = [_differs(column, rows) for column in columns if column.name]
-    return any(differ) and (len(rows) > 2 or known > 0)
+    return _is_unlike(names, rows) and (len(rows) > 2 or known > 0)
 
 
-def _differs(column: Column, rows: Sequence[Sequence[str]]) -> bool:
+def _is_unlike(names: list[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a first row is unlike those below: no known label, and something of its own."""
+    columns = [column for column in describe_columns(names, rows) if column.name]
+    texts = [[row[column.at].strip() for row in rows if len(row) > column.at] for column in columns]
+    cells = dict(zip(columns, ([text for text in own if text] for own in texts), strict=True))
+    if any(column.kind == "label" and column.name in own for column, own in cells.items()):
+        return False
+    return any(_differs(column, own) for column, own in cells.items())
+
+
+def _differs(column: Column, cells: list[str]) -> bool:
     """Whether a name is unlike the cells of its column."""
-    cells = [row[column.at].strip() for row in rows if len(row) > column.at]
     if column.kind in ("date", "number"):
         return True
     if column.kind == "id":
         return not any(character.isdigit() for character in column.name)
     if column.kind == "label":
-        counts = Counter(cell for cell in cells if cell)
-        numbers = all(_NUMBER.fullmatch(cell) for cell in counts)
-        return numbers or (column.name not in counts and min(counts.values()) > 1)
+        counts = Counter(cells)
+        once = sum(count == 1 for count in counts.values())
+        return all(_NUMBER.fullmatch(cell) for cell in counts) or once <= _ONCE * len(cells)
     return False
 
 

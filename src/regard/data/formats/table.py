@@ -68,7 +68,8 @@ class Layout(NamedTuple):
             self.numbered and max(self.choice.chosen, default=0) < len(cells)
         ):
             return ""
-        return f"The row has {len(cells)} columns; the first row has {self.width}."
+        columns = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
+        return f"The row has {columns}; the first row has {self.width}."
 
 
 def read_tsv(files: Sequence[Path], request: Request) -> Iterator[Found]:
