@@ -141,8 +141,8 @@ def written(name, text):
 TABLE = "embeddings.word_embeddings.weight"
 REFUSED = {
     "another architecture": (
-        config(model_type="gpt2", architectures=["GPT2LMHeadModel"]),
-        "GPT2LMHeadModel ('gpt2')",
+        config(model_type="xlnet", architectures=["XLNetLMHeadModel"]),
+        "XLNetLMHeadModel ('xlnet')",
     ),
     "no type": (config(model_type=None, architectures=None), "a model without a name"),
     "relative positions": (

@@ -16,21 +16,23 @@ def import_(
     run: Annotated[Path, typer.Argument(help="The run folder to create; must be new.")],
     task: Annotated[
         str | None,
-        typer.Option(help="retrieval or masked-pretraining, where several are possible."),
+        typer.Option(help="What to import it for, where the folder leaves a choice."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a run of a BERT that Hugging Face transformers saved, without training.
+    """Make a run of a model that Hugging Face transformers saved, without training.
 
     A sentence encoder (modules.json) becomes a searcher: predict gives its vectors, index and
-    search use them. A BERT with a head for masked words fills in [MASK]. Either can be named in
-    model.start.run of a recipe, to carry its body into a classifier, a sentence pair or a searcher.
-    Texts are cut and states are computed as they were there. Pickles are never opened.
+    search use them. A BERT with a head for masked words fills in [MASK]; one with labels or tags
+    predicts them. Marian, Pegasus, BART, mBART and T5 translate or summarize; GPT-2, Llama, Arcee
+    and Qwen3 continue text. Any of them can be named in model.start.run of a recipe. Tokens and
+    states are the same as there; what cannot be is refused. Pickles are never opened.
 
     Examples:
         regard import all-MiniLM-L6-v2 runs/minilm
         regard import bert-base-uncased runs/bert
         regard import bert-base-uncased runs/bert-vectors --task retrieval
+        regard import exported/summaries runs/summaries --task summarization
 
     """
     from regard.interop.take import import_folder

@@ -28,7 +28,7 @@ VERBS = {
     "index": "Index a corpus for search.",
     "search": "Find the documents that answer a query.",
     "export": "Write a run in another library's format and verify it.",
-    "import": "Import a BERT saved by Hugging Face transformers.",
+    "import": "Import a model saved by Hugging Face transformers.",
     "explain": "Attribute an answer to words; show every attention head.",
     "heads": "Analyse attention heads: roles, importance, pruning.",
     "account": "Estimate what a recipe or a run costs.",

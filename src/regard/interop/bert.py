@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from regard.errors import DataError
-from regard.interop.files import CONFIG, WEIGHTS
+from regard.interop.files import CONFIG, WEIGHTS, read_optional_json
+from regard.interop.imports.configs import READERS
 
 UNWRITTEN = -100.0
 """Bias of a token that the checkpoint lacks: it is never predicted."""
@@ -61,6 +62,17 @@ class Heads(NamedTuple):
     """A head for masked tokens."""
     pairs: bool
     """A head for next-sentence prediction, with its pooler."""
+
+
+def is_plain(config: Mapping[str, Any], folder: Path) -> bool:
+    """Whether it is a BERT without labels, whose tokenizer BERT's own library wrote."""
+    labelled = "ForSequenceClassification" in name_architecture(config)
+    tagged = "ForTokenClassification" in name_architecture(config)
+    if config.get("model_type") != "bert" or labelled or tagged:
+        return config.get("model_type") not in READERS
+    whole = read_optional_json(folder, "tokenizer.json")
+    normalizer = whole.get("normalizer")
+    return not whole or (isinstance(normalizer, dict) and normalizer["type"] == "BertNormalizer")
 
 
 def read_settings(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -196,9 +208,9 @@ def _check(config: Mapping[str, Any], file: Path) -> None:
     kind = config.get("model_type")
     if kind != "bert":
         raise DataError(
-            f'{file}: only models of the type "bert" can be imported. This one is '
-            f"{name_architecture(config)} ({kind!r}).",
-            "Import a BERT, or a sentence encoder based on one (all-MiniLM, bge, e5, gte).",
+            f"{file}: models of the types {', '.join(sorted(READERS))} can be imported. This one "
+            f"is {name_architecture(config)} ({kind!r}).",
+            "Import a model of one of them, such as a sentence encoder based on BERT.",
         )
     allowed: dict[str, tuple[object, ...]] = {
         "position_embedding_type": ("absolute",),

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch import nn
 
 from regard import run as folders
 from regard import run_files
@@ -19,6 +18,7 @@ from regard.errors import DataError, UsageError
 from regard.files import hash_file, write_whole
 from regard.interop import bert
 from regard.interop.files import CONFIG, WEIGHTS, check_folder, read_json, read_weights
+from regard.interop.imports.model import Imported, read_model
 from regard.interop.pieces import Pieces, read_pieces
 from regard.interop.sentences import PLAIN, Sentences, is_sentence_encoder, read_sentences
 from regard.models.parameters import collect_parameters, load_parameters
@@ -28,19 +28,8 @@ from regard.report.imported_card import imported_card
 from regard.run import Run
 from regard.tasks.foreign import ForeignEncoder
 from regard.tasks.kinds import KINDS, make_task
-from regard.text.tokenizer import Tokenizer
 
 UNTRAINED = {"steps": 0, "seconds": 0.0, "tokens": 0, "tokens_per_second": 0.0}
-
-
-class Imported(NamedTuple):
-    """What was read from a folder, ready to be written as a run."""
-
-    recipe: Recipe
-    model: nn.Module
-    tokenizer: Tokenizer
-    facts: dict[str, Any]
-    """What the card and ``metrics.json`` say of it."""
 
 
 class Target(NamedTuple):
@@ -87,6 +76,8 @@ def read(source: Path, *, task: str | None = None) -> Imported:
     """Read a folder and build its model; nothing is written."""
     check_folder(source)
     config = read_json(source, CONFIG)
+    if not bert.is_plain(config, source):
+        return read_model(source, config, task=task)
     settings = bert.read_settings(config, source)
     pieces = read_pieces(source)
     tensors = bert.strip_prefixes(read_weights(source))

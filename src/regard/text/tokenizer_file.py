@@ -57,6 +57,14 @@ def read_parts(path: Path) -> Parts:
         raise RunError(f"{path} is not a tokenizer of this package: {error}.", _REMEDY) from None
 
 
+def find_parts(found: object) -> Parts | None:
+    """Return the parts of a parsed ``tokenizer.json``; None if this package did not write it."""
+    try:
+        return _parse(found)
+    except _Refused:
+        return None
+
+
 def _read_json(path: Path) -> object:
     if (size := path.stat().st_size) > _MOST_BYTES:
         raise _Refused(f"it has {size:,} bytes, the most is {_MOST_BYTES:,}")

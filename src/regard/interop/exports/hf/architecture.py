@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -10,8 +10,22 @@ from torch import Tensor
 from regard.recipe.recipe import Recipe
 from regard.run import Run
 from regard.tasks.foreign import Export, Kind, Obstacle
+from regard.tasks.task import Task
+from regard.text.tokenizer import Tokenizer
 
 Tensors = dict[str, Tensor]
+
+
+@runtime_checkable
+class Described(Protocol):
+    """What a map asks of a run, or of one that is only planned."""
+
+    @property
+    def recipe(self) -> Recipe: ...
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+    @property
+    def task(self) -> Task[Any]: ...
 
 
 class Need(NamedTuple):
@@ -30,9 +44,9 @@ class Architecture(NamedTuple):
     classes: Mapping[str, str]
     """By head, the class that has it; the architecture has no other heads."""
     needs: tuple[Need, ...]
-    config: Callable[[Run], dict[str, Any]]
-    tensors: Callable[[Run, "Parts", Export], Tensors]
-    further: Callable[[Run, Export], list[Obstacle]] = lambda run, shape: []
+    config: Callable[[Described], dict[str, Any]]
+    tensors: Callable[[Described, "Parts", Export], Tensors]
+    further: Callable[[Described, Export], list[Obstacle]] = lambda run, shape: []
     """Obstacles that follow from more than one setting."""
     notes: Callable[[Run], tuple[str, ...]] = lambda run: ()
 
@@ -115,7 +129,7 @@ class Parts:
         return {f"{theirs}.weight": self.weight(name), f"{theirs}.bias": self.bias(name)}
 
 
-def attention_scale(run: Run) -> float:
+def attention_scale(run: Described) -> float:
     """Return the factor of the queries that turns a plain dot product into the target's scaled one.
 
     A target divides the scores by √features.
@@ -125,7 +139,7 @@ def attention_scale(run: Run) -> float:
     return math.sqrt(features) if mixer["model.mixer.score"] == "dot" else 1.0
 
 
-def position_table(run: Run, parts: Parts) -> Tensor:
+def position_table(run: Described, parts: Parts) -> Tensor:
     """Return the vectors that are added to the embeddings, one row per position."""
     table = parts.get("table")
     if parts.has("place.table.table"):
@@ -138,12 +152,12 @@ def position_table(run: Run, parts: Parts) -> Tensor:
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(table)
 
 
-def embedding_scale(run: Run) -> float:
+def embedding_scale(run: Described) -> float:
     """Return the factor of the token embeddings."""
     return math.sqrt(run.recipe.model.width) if run.recipe.model.scaled_embedding else 1.0
 
 
-def unwritable(run: Run, parts: Parts) -> list[int]:
+def unwritable(run: Described, parts: Parts) -> list[int]:
     """Return the tokens outside the output vocabulary."""
     if not parts.has("head.written"):
         return []

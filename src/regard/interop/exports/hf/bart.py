@@ -22,6 +22,7 @@ from regard.interop.exports.hf.architecture import (
     NOT_NORMED,
     TIED,
     Architecture,
+    Described,
     Need,
     Parts,
     Tensors,
@@ -29,7 +30,6 @@ from regard.interop.exports.hf.architecture import (
     position_table,
     unwritable,
 )
-from regard.run import Run
 from regard.text import special
 
 UNWRITTEN = -1e4
@@ -56,7 +56,7 @@ COMMON = (
 )
 
 
-def make_config(run: Run, *, offset: int) -> dict[str, Any]:
+def make_config(run: Described, *, offset: int) -> dict[str, Any]:
     """Return the parts of ``config.json`` that the four architectures share."""
     model = run.recipe.model
     heads = run.recipe.flat()["model.mixer.heads"]
@@ -94,16 +94,21 @@ def make_config(run: Run, *, offset: int) -> dict[str, Any]:
     }
 
 
-def map_tensors(run: Run, parts: Parts, *, offset: int) -> Tensors:
+def map_tensors(run: Described, parts: Parts, *, offset: int) -> Tensors:
     """Return all tensors by their names there."""
     reading = parts.at("reading")
-    table, places = reading.get("table"), position_table(run, reading)
-    places = torch.cat([places.new_zeros(offset, places.shape[1]), places])
+    table, untied = reading.get("table"), parts.has("writing.table")
     found: Tensors = {"model.shared.weight": table, "final_logits_bias": _bias(run, parts)}
+    if untied:  # as imported where the two sides have positions of their own
+        found["model.decoder.embed_tokens.weight"] = parts.get("writing.table")
+        found["lm_head.weight"] = parts.weight("head.to_logits")
     for side in ("encoder", "decoder"):
-        found[f"model.{side}.embed_positions.weight"] = places
-        if reading.has("norm.weight"):
-            found |= reading.layer("norm", f"model.{side}.layernorm_embedding")
+        embedding = parts.at("writing") if untied and side == "decoder" else reading
+        places = position_table(run, embedding)
+        before = places.new_zeros(offset, places.shape[1])
+        found[f"model.{side}.embed_positions.weight"] = torch.cat([before, places])
+        if embedding.has("norm.weight"):
+            found |= embedding.layer("norm", f"model.{side}.layernorm_embedding")
         if parts.has(f"{side}.norm.weight"):
             found |= parts.at(side).layer("norm", f"model.{side}.layer_norm")
         depth = run.recipe.model.depth if side == "encoder" else run.recipe.model.decoder_depth
@@ -142,7 +147,7 @@ def _attention(part: Parts, theirs: str, scale: float) -> Tensors:
     return found
 
 
-def _bias(run: Run, parts: Parts) -> Tensor:
+def _bias(run: Described, parts: Parts) -> Tensor:
     """Return the bias of every token: the head's own, and a low one where nothing is written."""
     table = parts.get("reading.table")
     bias = parts.get("head.bias").clone() if parts.has("head.bias") else table.new_zeros(len(table))

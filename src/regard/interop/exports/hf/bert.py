@@ -19,6 +19,7 @@ from regard.interop.exports.hf.architecture import (
     NOT_CAPPED,
     NOT_NORMED,
     Architecture,
+    Described,
     Need,
     Parts,
     Tensors,
@@ -114,13 +115,13 @@ TOKENS = (
 PAIRS = (Need("model.embedding.segments", (2, 1, 0), "its segments are the first and second text"),)
 
 
-def find_head_obstacles(run: Run, shape: Export) -> list[Obstacle]:
+def find_head_obstacles(run: Described, shape: Export) -> list[Obstacle]:
     """Refuse heads that are built otherwise there."""
     needs = {"labels": LABELS, "tokens": TOKENS}.get(shape.head, ())
     return find_obstacles(run.recipe, (*needs, *(PAIRS if shape.pair_template else ())))
 
 
-def make_config(run: Run, *, offset: int) -> dict[str, Any]:
+def make_config(run: Described, *, offset: int) -> dict[str, Any]:
     """Return ``config.json``."""
     model, values = run.recipe.model, run.recipe.flat()
     positions = values.get("model.position.positions") or run.recipe.text.max_length
@@ -145,14 +146,16 @@ def make_config(run: Run, *, offset: int) -> dict[str, Any]:
     }
 
 
-def map_tensors(run: Run, parts: Parts, shape: Export, names: Names, *, offset: int) -> Tensors:
+def map_tensors(
+    run: Described, parts: Parts, shape: Export, names: Names, *, offset: int
+) -> Tensors:
     """Return all tensors by their names there."""
     prefix = "" if shape.head == "states" else f"{names.body}."
     body = {f"{prefix}{name}": tensor for name, tensor in _body(run, parts, names, offset).items()}
     return {**body, **_head(run, parts, names, shape)}
 
 
-def _body(run: Run, parts: Parts, names: Names, offset: int) -> Tensors:
+def _body(run: Described, parts: Parts, names: Names, offset: int) -> Tensors:
     reading, stack = parts.at("body.reading"), parts.at("body.stack")
     table, places = reading.get("table"), position_table(run, reading)
     segments = reading.get("segments") if reading.has("segments") else table[:1] * 0
@@ -174,7 +177,7 @@ def _body(run: Run, parts: Parts, names: Names, offset: int) -> Tensors:
     return found
 
 
-def _block(run: Run, block: Parts, names: Names) -> Tensors:
+def _block(run: Described, block: Parts, names: Names) -> Tensors:
     found: Tensors = {}
     layers = {
         "mixer.part.to_query": "attention.self.query",
@@ -193,7 +196,7 @@ def _block(run: Run, block: Parts, names: Names) -> Tensors:
     return found
 
 
-def _head(run: Run, parts: Parts, names: Names, shape: Export) -> Tensors:
+def _head(run: Described, parts: Parts, names: Names, shape: Export) -> Tensors:
     if shape.head == "states":
         if names is ROBERTA or "pooler" not in names.pooler:
             return _idle_pooler(run, parts, "pooler.dense")
@@ -222,7 +225,7 @@ def _head(run: Run, parts: Parts, names: Names, shape: Export) -> Tensors:
     return found
 
 
-def _idle_pooler(run: Run, parts: Parts, name: str) -> Tensors:
+def _idle_pooler(run: Described, parts: Parts, name: str) -> Tensors:
     """Return the identity: the class has a pooler, and others would be drawn at random."""
     table = parts.get("body.reading.table")
     width = run.recipe.model.width

@@ -27,6 +27,7 @@ from regard.interop.exports.hf.architecture import (
     NOT_CAPPED,
     NOT_NORMED,
     Architecture,
+    Described,
     Need,
     Parts,
     Tensors,
@@ -82,7 +83,7 @@ def permute_rotary(weight: Tensor, heads: int) -> Tensor:
     return pairs.transpose(1, 2).flatten(0, 2).contiguous()
 
 
-def make_config(run: Run) -> dict[str, Any]:
+def make_config(run: Described) -> dict[str, Any]:
     """Return the parts of ``config.json`` that Llama and its relatives share."""
     model, values = run.recipe.model, run.recipe.flat()
     heads, base = values["model.mixer.heads"], values["model.position.base"]
@@ -107,7 +108,7 @@ def make_config(run: Run) -> dict[str, Any]:
     }
 
 
-def shared_config(run: Run) -> dict[str, Any]:
+def shared_config(run: Described) -> dict[str, Any]:
     """Return the special tokens, and whether one table serves both ends."""
     model = run.recipe.model
     return {
@@ -118,7 +119,7 @@ def shared_config(run: Run) -> dict[str, Any]:
     }
 
 
-def map_tensors(run: Run, parts: Parts, _shape: Export) -> Tensors:
+def map_tensors(run: Described, parts: Parts, _shape: Export) -> Tensors:
     """Return all tensors of a Llama by their names there."""
     stack = parts.at("body.stack")
     found = map_ends(run, parts, table="model.embed_tokens.weight")
@@ -128,7 +129,7 @@ def map_tensors(run: Run, parts: Parts, _shape: Export) -> Tensors:
     return found
 
 
-def map_ends(run: Run, parts: Parts, *, table: str) -> Tensors:
+def map_ends(run: Described, parts: Parts, *, table: str) -> Tensors:
     """Return embeddings and output layer: one table, or two where they differ."""
     embeddings = parts.get("body.reading.table")
     output = parts.weight("head.to_logits") if not run.recipe.model.tied else embeddings
@@ -138,7 +139,7 @@ def map_ends(run: Run, parts: Parts, *, table: str) -> Tensors:
     return found
 
 
-def _block(run: Run, block: Parts, theirs: str) -> Tensors:
+def _block(run: Described, block: Parts, theirs: str) -> Tensors:
     part, heads = block.at("mixer.part"), run.recipe.flat()["model.mixer.heads"]
     found = {
         f"{theirs}.input_layernorm.weight": block.weight("mixer.norm"),
@@ -173,7 +174,7 @@ def _feed_forward(dense: Parts, theirs: str) -> Tensors:
     return found
 
 
-def make_qwen_config(run: Run) -> dict[str, Any]:
+def make_qwen_config(run: Described) -> dict[str, Any]:
     """Return Qwen3's ``config.json``; relu² is a unit gated by itself."""
     found = make_config(run)
     found["use_sliding_window"] = False
@@ -182,7 +183,7 @@ def make_qwen_config(run: Run) -> dict[str, Any]:
     return found
 
 
-def map_qwen_tensors(run: Run, parts: Parts, shape: Export) -> Tensors:
+def map_qwen_tensors(run: Described, parts: Parts, shape: Export) -> Tensors:
     """Return Qwen3's tensors."""
     found = map_tensors(run, parts, shape)
     for name, tensor in list(found.items()):
@@ -192,7 +193,7 @@ def map_qwen_tensors(run: Run, parts: Parts, shape: Export) -> Tensors:
     return found
 
 
-def make_gpt2_config(run: Run) -> dict[str, Any]:
+def make_gpt2_config(run: Described) -> dict[str, Any]:
     """Return GPT-2's ``config.json``."""
     model, values = run.recipe.model, run.recipe.flat()
     positions = values.get("model.position.positions") or run.recipe.text.max_length
@@ -213,7 +214,7 @@ def make_gpt2_config(run: Run) -> dict[str, Any]:
     }
 
 
-def map_gpt2_tensors(run: Run, parts: Parts, _shape: Export) -> Tensors:
+def map_gpt2_tensors(run: Described, parts: Parts, _shape: Export) -> Tensors:
     """Return GPT-2's tensors; matrices are transposed there, queries, keys and values one."""
     stack = parts.at("body.stack")
     found = map_ends(run, parts, table="transformer.wte.weight")

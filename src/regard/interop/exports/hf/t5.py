@@ -21,6 +21,7 @@ from regard.interop.exports.hf.architecture import (
     NOT_NORMED,
     TIED,
     Architecture,
+    Described,
     Need,
     Parts,
     Tensors,
@@ -28,7 +29,6 @@ from regard.interop.exports.hf.architecture import (
     embedding_scale,
 )
 from regard.interop.exports.hf.causal import list_suppressed_notes
-from regard.run import Run
 from regard.tasks.foreign import Export, Obstacle
 from regard.text import special
 
@@ -52,7 +52,7 @@ NEEDS = (
 ACTIVATIONS = {"relu": "relu", "relu2": "relu2", "gelu": "gelu", "swiglu": "gated-silu"}
 
 
-def find_missing_buckets(run: Run, _shape: Export) -> list[Obstacle]:
+def find_missing_buckets(run: Described, _shape: Export) -> list[Obstacle]:
     """Refuse the full table of relative positions."""
     values = run.recipe.flat()
     if values.get("model.position.buckets", 1) is not None:
@@ -61,7 +61,7 @@ def find_missing_buckets(run: Run, _shape: Export) -> list[Obstacle]:
     return [Obstacle("model.position.buckets", None, "distances share buckets in it", remedy)]
 
 
-def make_config(run: Run) -> dict[str, Any]:
+def make_config(run: Described) -> dict[str, Any]:
     """Return ``config.json``."""
     model, values = run.recipe.model, run.recipe.flat()
     heads = values["model.mixer.heads"]
@@ -87,7 +87,7 @@ def make_config(run: Run) -> dict[str, Any]:
     }
 
 
-def map_tensors(run: Run, parts: Parts, _shape: Export) -> Tensors:
+def map_tensors(run: Described, parts: Parts, _shape: Export) -> Tensors:
     """Return all tensors by their names there."""
     features = run.recipe.model.width // run.recipe.flat()["model.mixer.heads"]
     scale = attention_scale(run) / features**0.5
