@@ -98,6 +98,12 @@ def test_the_page_has_no_script_or_style_of_its_own(studio):
     assert all(studio.get(address).status == 200 for address in addresses) and addresses
 
 
+def test_a_page_that_is_not_there_says_so_in_the_page(studio):
+    found = studio.get("/nothing/here")
+    assert found.status == 404 and b"<title>regard studio" in found.body
+    assert json.loads(studio.get("/api/nothing").body)["error"]["kind"] == "not_found"
+
+
 def test_all_scripts_together_are_small():
     size = sum(len(asset.body) for asset in SCRIPTS.values())
     assert size < 200_000

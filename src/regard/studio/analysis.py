@@ -19,7 +19,7 @@ from regard.run import Run
 
 SHOWN = ("title", "summary", "recipe", "scores", "confusion", "samples", "sample_words")
 FACTS = ("data", "cost", "environment", "commands")
-AT_ONCE = 50  # differing answers that are sent at a time
+AT_ONCE = 20  # answers that are sent at a time
 
 
 def describe_run(folder: Path) -> dict[str, Any]:

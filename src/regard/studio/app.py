@@ -5,6 +5,7 @@ in :mod:`regard.studio.routes.pages`.
 """
 
 from collections.abc import Callable
+from http import HTTPStatus
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -30,8 +31,11 @@ def make_app(
     for router in ROUTERS:
         app.include_router(router)
 
-    async def refuse(_request: Request, error: Exception) -> Response:
+    async def refuse(request: Request, error: Exception) -> Response:
         refusal = _refusal(error)
+        missing = refusal.status == HTTPStatus.NOT_FOUND
+        if missing and (page := await pages.show_missing(request.url.path)):
+            return page
         answer = json_response(render(refusal), int(refusal.status))
         answer.headers.update(refusal.headers)
         return answer

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from regard.serve.refusal import Refusal
 from regard.studio.assets import PAGE, Asset, read_assets
+from regard.studio.guard import PARTS
 
 VIEWS = ("/", "/run", "/compare", "/ask", "/explain", "/mechanisms", "/claims")
 ASSETS: Mapping[str, Asset] = read_assets()
@@ -35,3 +36,12 @@ async def static(name: str, request: Request) -> Response:
     if request.headers.get("if-none-match") == asset.etag:
         return Response(status_code=304, headers=headers)
     return Response(asset.body, media_type=asset.media_type, headers=headers)
+
+
+async def show_missing(path: str) -> Response | None:
+    """Send the page, which says that it is not there, for any path that is no part of one."""
+    if path.startswith(PARTS):
+        return None
+    page = await _show_page()
+    page.status_code = 404
+    return page

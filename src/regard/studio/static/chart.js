@@ -12,7 +12,7 @@ export const tone = (place) => `s${place % 8}`;
 
 const ticks = (low, high, most) => {
   const rough = (high - low) / most || 1, power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * [1, 2, 5, 10].find((times) => power * times >= rough);
+  const step = power * [1, 2, 2.5, 5, 10].find((times) => power * times >= rough);
   const found = [];
   for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n++) found.push(Number((n * step).toPrecision(12)));
   return found;
@@ -40,19 +40,25 @@ export const makeChart = (title, zoomed = () => {}) => {
   const shown = (line, n) => finite(line.xs[n]) && finite(line.ys[n]) && (!data.log || line.ys[n] > 0)
     && (!data.range || (line.xs[n] >= data.range[0] && line.xs[n] <= data.range[1]));
   const bounds = () => {
-    let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
+    let [left, right, low, high, edge] = [Infinity, -Infinity, Infinity, -Infinity, 0];
     for (const line of data.lines) {
       for (let n = 0; n < line.xs.length; n++) {
         if (!shown(line, n)) continue;
         left = Math.min(left, line.xs[n]);
         right = Math.max(right, line.xs[n]);
-        const half = line.halves?.[n] ?? 0;
-        for (const y of [line.ys[n] - half, line.ys[n] + half]) if (!data.log || y > 0) { low = Math.min(low, y); high = Math.max(high, y); }
+        const raw = finite(line.raw?.[n]) && (!data.log || line.raw[n] > 0) ? line.raw[n] : line.ys[n];
+        low = Math.min(low, line.ys[n], raw);
+        high = Math.max(high, line.ys[n], raw);
+        edge = Math.max(edge, line.halves?.[n] ?? 0);
       }
     }
     if (left > right) return null;
     if (data.range) [left, right] = data.range;
     if (left === right) { left -= 0.5; right += 0.5; }
+    if (edge && !data.log) { // a band may leave the chart; the lines fill at least a third of it
+      const room = Math.min(edge, high - low || edge);
+      [low, high] = [low - room, high + room];
+    }
     if (low === high) { const spare = Math.abs(low) * 0.1 || 1; low -= data.log ? low * 0.1 : spare; high += spare; }
     const spare = data.log ? 0 : (high - low) * 0.05;
     return { left, right, low: low - spare, high: high + spare };
@@ -81,7 +87,7 @@ export const makeChart = (title, zoomed = () => {}) => {
     const y = (value) => high - PAD.bottom - (up(value) - up(limits.low)) / (up(limits.high) - up(limits.low)) * (high - PAD.bottom - PAD.top);
     frame = { ...limits, x, y, wide };
     brush.textAlign = "right";
-    for (const tick of data.log ? logTicks(limits.low, limits.high) : ticks(limits.low, limits.high, 4)) {
+    for (const tick of data.log ? logTicks(limits.low, limits.high) : ticks(limits.low, limits.high, 5)) {
       brush.fillStyle = colour("line");
       brush.fillRect(PAD.left, Math.round(y(tick)), wide - PAD.left - PAD.right, 1);
       brush.fillStyle = colour("soft");

@@ -37,7 +37,7 @@ export const say = (text) => { document.getElementById("said").textContent = tex
 export const table = (heads, rows, properties = {}) =>
   h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": properties["aria-label"] || "Table" },
     h("table", properties,
-      h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
+      h("thead", {}, h("tr", {}, heads.map((head) => (head === "" ? h("td") : h("th", { scope: "col" }, head))))),
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", { dir: "auto" }, cell)))))));
 
 /** Draw names and what is known under them. */
@@ -65,6 +65,7 @@ export const download = (name, texts, type) => {
 export const number = (value) => {
   if (value === null || value === undefined) return "";
   const size = Math.abs(value);
+  if (size > 0 && size < 1e-3) return value.toExponential(1).replace("e-", "e−");
   if (size >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`;
   if (size >= 1e4) return `${Number((value / 1e3).toPrecision(3))}k`;
   return String(Number(value.toPrecision(size >= 1000 ? 4 : 3)));

@@ -15,7 +15,7 @@ const shaded = (words, scores) => {
   const peak = Math.max(...scores.map(Math.abs), 1e-12);
   return h("p", { class: "read", dir: "auto" }, words.map((word, n) => {
     const part = h("span", { class: scores[n] >= 0 ? "for" : "against", title: scores[n].toPrecision(3) }, word);
-    part.style.setProperty("--part", `${(80 * Math.abs(scores[n])) / peak}%`);
+    part.style.setProperty("--part", `${(45 * Math.abs(scores[n])) / peak}%`);
     return [part, " "];
   }));
 };
@@ -31,7 +31,7 @@ const drawAlignment = (found) => {
     return line;
   });
   const words = (list, x, anchor) => list.map((word, n) => svg("text", { x, y: y(n) + 4, "text-anchor": anchor }, word.length > 24 ? `${word.slice(0, 23)}…` : word));
-  return h("div", { class: "scroll" }, svg("svg", { viewBox: `0 0 ${wide} ${rows * step + 8}`, width: wide, height: rows * step + 8, class: "alignment", role: "img", "aria-label": `Each written word and the source word it attends to most: ${found.links.map(([target, source]) => `${found.target[target]} from ${found.source[source]}`).join(", ")}` },
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Alignment" }, svg("svg", { viewBox: `0 0 ${wide} ${rows * step + 8}`, width: wide, height: rows * step + 8, class: "alignment", role: "img", "aria-label": `Each written word and the source word it attends to most: ${found.links.map(([target, source]) => `${found.target[target]} from ${found.source[source]}`).join(", ")}` },
     lines, words(found.source, left, "end"), words(found.target, right, "start")));
 };
 
@@ -47,7 +47,7 @@ const drawDocument = (found) => {
         sentence.weight === null ? "" : h("div", { class: "share" }, h("div", { class: "track" }, bar), percent(sentence.weight)),
         h("p", { class: "read", dir: "auto" }, sentence.words.map((word, n) => {
           const part = h("span", { class: "for", title: percent(sentence.weights[n]) }, word);
-          part.style.setProperty("--part", `${(80 * shade(sentence, n)) / peak}%`);
+          part.style.setProperty("--part", `${(45 * shade(sentence, n)) / peak}%`);
           return [part, " "];
         })));
     }));
@@ -92,7 +92,7 @@ export const show = (home, address) => {
     const parts = [];
     if (found.document) parts.push(h("h2", {}, "Document"), ...drawDocument(found.document));
     if (found.view) {
-      const at = { grid: h("canvas", { role: "img", "aria-label": "All heads" }), map: h("canvas", { role: "img" }), tip: h("div", { class: "tip page-tip", hidden: true, role: "tooltip" }), name: h("h3", { "aria-live": "polite" }), rows: h("p", { class: "words", dir: "auto" }), columns: h("p", { class: "words", dir: "auto" }), note: h("p", { class: "hint" }), caption: h("span"), select: h("select", { "aria-label": "Which attention" }) };
+      const at = { grid: h("canvas", { role: "img", "aria-label": "All heads" }), map: h("canvas", { role: "img" }), tip: h("div", { class: "tip page-tip", hidden: true, role: "tooltip" }), name: h("h3", { "aria-live": "polite" }), rows: h("p", { class: "words", dir: "auto", tabindex: "0" }), columns: h("p", { class: "words", dir: "auto", tabindex: "0" }), note: h("p", { class: "hint" }), caption: h("span"), select: h("select", { "aria-label": "Which attention" }) };
       const start = [Number(address.get("layer")) - 1, Number(address.get("head")) - 1], stack = Number(address.get("stack") || 1) - 1;
       const inside = found.view.stacks[stack] && start[0] >= 0 && start[0] < found.view.stacks[stack].layers && start[1] >= 0 && start[1] < found.view.stacks[stack].heads;
       if (inside && stack === 0) found.view.start = start;
@@ -100,7 +100,7 @@ export const show = (home, address) => {
       parts.push(h("h2", {}, "Attention"), h("div", { class: "row" }, at.select, box("sinks", "renormalise", "Without special tokens"), box("pieces", "1", "Tokens instead of words")),
         ...found.notes.map((note) => h("p", { class: "hint" }, note)),
         h("p", { class: "hint keys" }, h("kbd", {}, "←"), " ", h("kbd", {}, "→"), " change the head, ", h("kbd", {}, "↑"), " ", h("kbd", {}, "↓"), " the layer, ", h("kbd", {}, "N"), " ", h("kbd", {}, "P"), " the word. Point at a cell or a word for its figures."),
-        h("div", { class: "bench" }, h("div", {}, h("h3", {}, "All heads: layers downwards, heads across"), h("div", { class: "scroll" }, at.grid)), h("div", {}, at.name, h("div", { class: "scroll" }, at.map))),
+        h("div", { class: "bench" }, h("div", {}, h("h3", {}, "All heads: layers downwards, heads across"), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "All heads" }, at.grid)), h("div", {}, at.name, h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "One head" }, at.map))),
         at.tip, h("h3", {}, "From: point at a word"), at.rows, h("h3", {}, "To"), at.columns, at.note,
         h("p", { class: "notice" }, h("b", {}, "What this shows. "), at.caption, " Attention weights are not the reason for an answer; the tests below say what it depends on."));
       maps.replaceChildren(...parts);
@@ -119,7 +119,7 @@ export const show = (home, address) => {
       const words = found.words.map((word, n) => [allowed.has(n) ? h("button", { type: "button", class: "word", dir: "auto", "aria-pressed": String(gone.has(n)), onclick: () => erase(gone.has(n) ? erased.filter((one) => one !== n) : [...erased, n]) }, word) : h("span", { class: "hint" }, word), " "]);
       const outputs = found.outputs.length ? h("p", { class: "read", dir: "auto" }, found.outputs.map((one) => {
         const lost = Math.max(0, one.before - one.after), part = h("span", { class: "against", title: `${percent(one.before)} → ${percent(one.after)}` }, one.name);
-        part.style.setProperty("--part", `${80 * lost}%`);
+        part.style.setProperty("--part", `${45 * lost}%`);
         return [part, " "];
       })) : "";
       const changed = found.instead !== null && erased.length;

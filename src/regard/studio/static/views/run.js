@@ -8,6 +8,18 @@ export const title = "Run";
 
 const SIDES = ["asked", "expected", "answered"];
 
+/** Join evaluations at which the answer was the same. */
+const stretches = (over, place) => {
+  const found = [];
+  for (const { step, samples } of over) {
+    const answer = samples[place]?.answered, last = found.at(-1);
+    if (answer === undefined) continue;
+    if (last?.answer === answer) last.end = step;
+    else found.push({ begin: step, end: step, answer });
+  }
+  return found.map(({ begin, end, answer }) => [begin === end ? String(begin) : `${begin} to ${end}`, answer]);
+};
+
 export const show = (home, address) => {
   const name = address.get("run"), about = h("div"), details = h("div"), state = h("span", { class: "state" }), samples = h("section", { hidden: true });
   const over = [];
@@ -38,7 +50,7 @@ export const show = (home, address) => {
     if (!first) return;
     const shown = first.samples.map((sample, n) => h("div", { class: "card" },
       h("p", { dir: "auto" }, h("b", {}, sample.asked)), h("p", { class: "hint", dir: "auto" }, `Expected: ${sample.expected}`),
-      table(["step", "answer"], over.filter((one) => one.samples[n]).map((one) => [String(one.step), one.samples[n].answered]), { class: "texts", "aria-label": `Answers to ${sample.asked}` })));
+      table(["steps", "answer"], stretches(over, n), { class: "texts", "aria-label": `Answers to ${sample.asked}` })));
     samples.replaceChildren(h("h2", {}, "Samples over time"), h("p", { class: "hint" }, "The same held-out texts at every evaluation."), h("div", { class: "cards" }, shown));
   };
   const curves = showCurves([name], address, (news) => {
