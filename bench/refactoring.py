@@ -78,8 +78,9 @@ def toy(tables):
         sets |= {"model.width": 96, "model.feed_forward": 96, "model.depth": min(model["depth"], 2)}
         if "decoder_depth" in model:
             sets["model.decoder_depth"] = 2
-    if text.get("max_length", 0) > 128:
-        sets["text.max_length"] = 128
+    for name in ("max_length", "longest"):  # "longest" is its name before 0.1.0
+        if text.get(name, 0) > 128:
+            sets[f"text.{name}"] = 128
     return [f"{name}={json.dumps(value)}" for name, value in sets.items()]
 
 
