@@ -316,7 +316,7 @@ def test_init_says_what_training_takes_and_what_to_expect(fresh, capsys, said):
     assert main([*call, str(fresh / "a.toml")]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert re.search(
-        r"training takes about [\d.]+ (seconds|minutes) on this machine: 10 steps", shown
+        r"training takes about [\d.]+ (seconds|minutes) on this machine: 25 steps", shown
     )
     assert re.search(r"it needs about \d+ MiB of memory", shown)
     assert re.search(
@@ -324,6 +324,6 @@ def test_init_says_what_training_takes_and_what_to_expect(fresh, capsys, said):
     )
     assert main([*call, str(fresh / "b.toml"), "--json"]) == 0
     forecast = said()["forecast"]
-    assert forecast["steps"] == 10 and forecast["memory"] > 400 * 2**20 and forecast["pace"] > 0
+    assert forecast["steps"] == 25 and forecast["memory"] > 400 * 2**20 and forecast["pace"] > 0
     assert main([*call, str(fresh / "c.toml"), "--no-forecast"]) == 0
     assert "to expect" not in capsys.readouterr().out

@@ -135,6 +135,7 @@ def test_vectors_of_documents_enter_blocks_of_the_recipes_own(tmp_path):
     recipe, *_ = suggest("classification", [str(tmp_path / "a.tsv")], origin("document-vectors"))
     assert recipe.model.start.carry == "embedding"
     assert recipe.model.width == 44 and recipe.model.depth == 1
+    assert recipe.model.position.kind == "rotary"
     assert recipe.training.adversarial > 0
 
 
@@ -148,7 +149,7 @@ def test_a_recurrent_body_reads_texts_of_any_length_and_attention_what_it_knows(
     assert longest == {"masked-pretraining": 71, "language-modelling": 2 * 54 + 2}
 
 
-@pytest.mark.parametrize(("labels", "epochs"), [(1_999, "10"), (2_000, "6"), (20_000, "3")])
+@pytest.mark.parametrize(("labels", "epochs"), [(1_999, "25"), (19_999, "25"), (20_000, "3")])
 def test_few_labels_are_read_more_often_and_answered_with_the_bag(tmp_path, labels, epochs):
     (tmp_path / "a.tsv").write_text("".join(f"text {n}\t{n % 2}\n" for n in range(labels)))
     recipe, reasons, *_ = suggest("classification", [str(tmp_path / "a.tsv")])

@@ -6,7 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.tasks.baselines.logistic_regression import cross_entropy
+from regard.tasks.baselines.calibration import calibrate
+from regard.tasks.baselines.logistic_regression import cross_entropies, cross_entropy
 from regard.tasks.baselines.share import Mixture, fit_mixture, fixed_mixture
 
 
@@ -65,6 +66,17 @@ def test_chance_on_few_held_out_texts_does_not_overrule_the_baseline(texts):
         for targets, _, baseline, noise in [draw(texts, seed=seed)]
     ]
     assert np.mean([share == 1.0 for share in chosen]) >= 0.95
+
+
+def test_a_gain_on_two_texts_alone_does_not_overrule_the_baseline():
+    targets, baseline, _, _ = draw(353)
+    by = calibrate(baseline, targets, exclusive=True)
+    baseline = by.scale * baseline + by.biases
+    worst = cross_entropies(baseline, targets, exclusive=True).topk(2).indices
+    network = baseline.clone()  # so all other texts are answered alike
+    network[worst] = 4 * targets[worst]
+    assert lost(baseline, targets) - lost(network, targets) > 1.5 * 4  # AIC would accept it
+    assert fit_mixture(network, baseline, targets, exclusive=True).share == 1.0
 
 
 @given(st.integers(0, 10_000), st.integers(1, 200))

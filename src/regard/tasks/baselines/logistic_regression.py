@@ -95,10 +95,17 @@ def fit_logistic(
 
 def cross_entropy(logits: Tensor, targets: Tensor, *, exclusive: bool) -> tuple[Tensor, Tensor]:
     """Return the sum over texts and its gradient: probabilities minus targets."""
+    lost = cross_entropies(logits, targets, exclusive=exclusive).sum()
     if exclusive and logits.shape[1] > 1:
-        return -(targets * logits.log_softmax(dim=1)).sum(), logits.softmax(dim=1) - targets
-    lost = binary_cross_entropy_with_logits(logits, targets, reduction="sum")
+        return lost, logits.softmax(dim=1) - targets
     return lost, logits.sigmoid() - targets
+
+
+def cross_entropies(logits: Tensor, targets: Tensor, *, exclusive: bool) -> Tensor:
+    """Return the cross entropy of each text."""
+    if exclusive and logits.shape[1] > 1:
+        return -(targets * logits.log_softmax(dim=1)).sum(dim=1)
+    return binary_cross_entropy_with_logits(logits, targets, reduction="none").sum(dim=1)
 
 
 def transpose(bags: Bags, features: int) -> Bags:

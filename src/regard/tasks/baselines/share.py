@@ -4,8 +4,10 @@
 
 The network is calibrated by Platt scaling; the baseline already is. Three answers compete: the
 baseline's, the calibrated network's, and the best mixture of both. Each of the later ones has to
-lower the cross entropy by more than one nat for every number fitted (Akaike 1974), so that few
-held-out texts, or a network that adds nothing, leave the answer to the baseline.
+lower the cross entropy by more than one nat for every number fitted (Akaike 1974), and by more than
+one and a half standard errors. So few held-out texts, or a network that adds nothing, leave the
+answer to the baseline. AIC alone is too lenient: the network's best checkpoint was chosen on the
+same texts, which makes it look better than it is.
 """
 
 from collections.abc import Mapping
@@ -15,9 +17,10 @@ import torch
 from torch import Tensor
 
 from regard.tasks.baselines.calibration import calibrate
-from regard.tasks.baselines.logistic_regression import cross_entropy
+from regard.tasks.baselines.logistic_regression import cross_entropies
 
 STEPS = 20  # into which the share is divided
+ERRORS = 1.5  # standard errors that are taken for chance
 PREFIX = "ensemble."
 
 
@@ -60,14 +63,16 @@ def fit_mixture(network: Tensor, baseline: Tensor, targets: Tensor, *, exclusive
     """Fit the mixture on held-out texts."""
     found = calibrate(network, targets, exclusive=exclusive)
 
-    def lost(share: float) -> tuple[float, Mixture]:
+    def attempt(share: float) -> tuple[Mixture, Tensor]:
         mixture = Mixture(share, found.scale, found.biases, len(targets))
         logits = mixture.mix(network, baseline)
-        return float(cross_entropy(logits, targets, exclusive=exclusive)[0]), mixture
+        return mixture, cross_entropies(logits, targets, exclusive=exclusive)
 
-    best, free = lost(1.0), network.shape[1] + 1
-    mixtures = [lost(step / STEPS) for step in range(1, STEPS)]
-    for rival in (lost(0.0), min(mixtures, key=lambda one: one[0])):
-        if rival[0] < best[0] - free:
+    best, free = attempt(1.0), network.shape[1] + 1
+    mixtures = [attempt(step / STEPS) for step in range(1, STEPS)]
+    for rival in (attempt(0.0), min(mixtures, key=lambda one: float(one[1].sum()))):
+        gains = best[1] - rival[1]
+        noise = ERRORS * float(gains.std(correction=0)) * len(gains) ** 0.5
+        if float(gains.sum()) > max(free, noise):
             best, free = rival, 1
-    return best[1]
+    return best[0]

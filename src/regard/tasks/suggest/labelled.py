@@ -10,9 +10,11 @@ from regard.tasks.suggest.last_field import detect_last_field
 from regard.tasks.suggest.survey import HELD_OUT, Choices, DataSurvey
 
 SMALL = 5_000  # examples below which dropout is stronger
+SHALLOW = 20_000  # texts below which a block over the embeddings overfits
 EPOCHS = {
     "classification": ((2_000, 10), (20_000, 6), (math.inf, 3)),
     "sentence-pair": ((20_000, 10), (math.inf, 3)),
+    "embeddings": ((math.inf, 25),),
 }
 """Epochs for fewer examples than this."""
 MAX_LENGTH = 512  # tokens of one text
@@ -25,6 +27,12 @@ def suggest_classification(files: Sequence[str], seen: DataSurvey) -> Choices:
     reasons["text.overlong"] = "of a longer text, beginning and end are the most informative."
     tables["model"]["embedding"] = {"ngrams": 2, "ngram_rows": 65536}
     reasons["model.embedding.ngrams"] = "bigrams, such as a negated word, have vectors."
+    if seen.examples < SHALLOW:
+        tables["model"] |= {"depth": 0, "position": {"kind": "none"}}
+        reasons["model.depth"] = (
+            "the mean and maximum of embeddings; of few texts a block learns less, more slowly."
+        )
+        tables["training"]["budget"] = count_epochs("embeddings", seen.examples)
     return Choices(tables, reasons)
 
 
@@ -39,6 +47,12 @@ def suggest_sentence_pair(files: Sequence[str], seen: DataSurvey) -> Choices:
     return Choices(tables, reasons)
 
 
+def count_epochs(kind: str, examples: int) -> str:
+    """Return the budget for so many examples."""
+    epochs = next(count for most, count in EPOCHS[kind] if examples < most)
+    return f"{epochs} epochs"
+
+
 def _common(
     task: str, files: Sequence[str], seen: DataSurvey, size: str
 ) -> tuple[dict[str, Any], dict[str, str]]:
@@ -46,7 +60,6 @@ def _common(
     sides = 2 if task == "sentence-pair" else 1
     longest = int(min(MAX_LENGTH, max(32, 2 * sides * seen.longest + sides + 1)))
     dropout = 0.3 if seen.examples < SMALL else 0.2
-    epochs = next(count for most, count in EPOCHS[task] if seen.examples < most)
     tables: dict[str, Any] = {
         "task": task,
         "data": {"train": list(files), "holdout": 0.1, **data},
@@ -64,7 +77,7 @@ def _common(
             "head": {"pooling": "mean-max", "dropout": dropout},
         },
         "training": {
-            "budget": f"{epochs} epochs",
+            "budget": count_epochs(task, seen.examples),
             "batch_tokens": 4096,
             "label_smoothing": 0.1,
             "keep": "best",

@@ -12,6 +12,7 @@ from copy import deepcopy
 from typing import Any
 
 from regard.recipe.recipe import Recipe
+from regard.tasks.suggest.labelled import count_epochs
 from regard.tasks.suggest.survey import Choices, DataSurvey
 from regard.tasks.transfer import MAY_DIFFER, TEXT, Origin, shape_from
 
@@ -62,6 +63,7 @@ def _text_from(other: Recipe) -> set[str]:
 def _fine_tune(tables: Tables, other: Recipe, seen: DataSurvey) -> dict[str, str]:
     """Choose how to fine-tune on labels; return the reasons."""
     model, training = tables["model"], tables["training"]
+    training["budget"] = count_epochs(tables["task"], seen.examples)
     reasons: dict[str, str] = {}
     if other.task == "document-pretraining":
         model["head"] = {"pooling": "mean", "norm": True, "dropout": 0.5}
@@ -80,6 +82,8 @@ def _fine_tune(tables: Tables, other: Recipe, seen: DataSurvey) -> dict[str, str
         model["head"] = {"pooling": "mean-max", "dropout": 0.5}
         model["embedding"] = {**model.get("embedding", {}), "ngram_dropout": 0.3}
         fitting = (heads for heads in (4, 3, 2) if other.model.width % (2 * heads) == 0)
+        model["depth"], model["position"] = 1, {"kind": "rotary", "base": 1000.0}
+        reasons["model.depth"] = "one new block over the embeddings of that run."
         model["mixer"] = {"kind": "attention", "heads": next(fitting, 1)}
         training["adversarial"] = 0.03
         reasons["training.adversarial"] = "there are many n-gram vectors, which soon overfit."
