@@ -139,6 +139,22 @@ def test_an_effect_is_one_that_can_be_seen_and_random_words_do_not_have(whole, d
     assert is_dependent(whole, drop, others) == (said == "depends on")
 
 
+@pytest.mark.parametrize(
+    ("whole", "alone", "others", "suffices"),
+    [
+        (0.57, 0.01, 0.03, False),  # 56%, where nearly all others alone have at most 54%
+        (0.57, 0.01, 0.07, True),
+        (0.57, 0.30, 0.40, False),
+        (0.99, -0.01, 0.02, False),
+    ],
+)
+def test_words_suffice_if_others_alone_have_measurably_less(whole, alone, others, suffices):
+    drop = Erasure(1, whole, 0.0, 0.0, 0.0, 0.0)
+    found = Faithfulness(drop, Erasure(1, whole, alone, 0.5, others, 0.6), ("x",))
+    assert found.suffices == suffices
+    assert ("although this word alone is sufficient" in found.describe("good")) == suffices
+
+
 @given(st.floats(0, 1))
 def test_the_least_effect_is_at_most_five_points_and_always_printed(whole):
     assert 0.005 <= least_effect(whole) <= 0.05

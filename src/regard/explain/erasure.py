@@ -69,9 +69,10 @@ class Faithfulness(NamedTuple):
 
     @property
     def suffices(self) -> bool:
-        """Whether these words alone keep most of the probability, more than nearly all others."""
+        """Whether these words alone keep most of the probability, and others measurably less."""
         alone = self.sufficiency
-        return alone.top < alone.low and alone.top < alone.whole / 2
+        better = alone.low - alone.top
+        return better >= least_effect(alone.whole) and alone.top < alone.whole / 2
 
     def as_json(self, answer: str) -> dict[str, Any]:
         """Return the figures and the sentence under the names that scripts rely on."""
