@@ -92,7 +92,7 @@ async def plain(run):
     port = random.randint(20_000, 40_000)
     process = subprocess.Popen([sys.executable, "-c", PLAIN, str(run), str(port)])
     client = Client(port)
-    for _ in range(600):
+    while process.poll() is None:
         try:
             await client.ask("a")
             break
@@ -325,8 +325,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--count", type=int)
     given = parser.parse_args()
-    lines = (given.run / "answers.jsonl").read_text().splitlines()
-    texts = [json.loads(line)["asked"] for line in lines][:500]
+    lines = (given.run / "answers.jsonl").read_text().split("\n")
+    texts = [json.loads(line)["asked"] for line in lines if line][:500]
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     count = given.count
     work = {

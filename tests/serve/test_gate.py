@@ -6,6 +6,7 @@ import pytest
 
 from regard.serve.app import ServeSettings
 from regard.serve.gate import GateSettings
+from regard.serve.in_flight import InFlight
 from regard.serve.keys import Keys
 
 from .conftest import make_site
@@ -137,3 +138,37 @@ def test_a_full_queue_refuses_before_the_body_is_read(site, engine, call, monkey
     assert b"connection" not in headers
     assert site.get("/healthz").status_code == 200
     assert site.lines()[0]["outcome"] == "4xx"
+
+
+def test_the_wait_is_known_while_the_server_is_busy():
+    now = [100.0]
+    flow = InFlight(lambda: now[0])
+    for _ in range(200):
+        flow.begin()
+    for _ in range(30):  # ten answers per second
+        assert flow.wait == 0.0 or flow.count <= 200 - 16
+        now[0] += 0.1
+        flow.end()
+    assert flow.count == 170 and flow.wait == pytest.approx(17, rel=0.05)
+    now[0] += 3.0  # the longer nothing is answered, the longer it takes
+    assert flow.wait > 30
+    while flow.count >= 64:
+        flow.end()
+    assert flow.wait == 0.0
+    for _ in range(100):  # a burst after a pause: the old rate says nothing
+        flow.begin()
+    now[0] += 1000.0
+    flow.end()
+    assert flow.wait == 0.0
+
+
+def test_a_front_with_too_much_to_do_refuses_at_once(site):
+    flow = site.app.in_flight
+    for _ in range(site.app.engine.settings.queue_texts):
+        flow.begin()
+    refused = site.post("/api/predict", {"run": "classification", "texts": ["a"]})
+    assert refused.status_code == 429 and refused.headers["retry-after"] == "1"
+    assert site.get("/healthz").status_code == 200
+    flow.end()
+    assert site.post("/api/predict", {"run": "classification", "texts": ["a"]}).status_code == 200
+    assert flow.count == site.app.engine.settings.queue_texts - 1

@@ -29,6 +29,7 @@ from regard.serve.body import (
 )
 from regard.serve.dialect import Dialect
 from regard.serve.engine import Engine
+from regard.serve.in_flight import InFlight
 from regard.serve.keys import Keys
 from regard.serve.refusal import Refusal
 from regard.serve.settings import USAGE, Usage
@@ -72,6 +73,7 @@ class Gate:
     ) -> None:
         self.app, self.engine, self.keys = app, engine, keys
         self.find_dialect, self.settings = find_dialect, settings
+        self.in_flight = InFlight()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
@@ -98,8 +100,25 @@ class Gate:
         path = scope["path"]
         if self.keys and path not in WITHOUT_KEY and not self.find_dialect(path).checks_keys:
             self.keys.check(scope["headers"])
-        if scope["method"] == "POST":
-            self.engine.check_room()  # before anything is read: under overload this is most of it
+        if scope["method"] != "POST":
+            await self._answer(scope, receive, answer)
+            return
+        self._check_room()  # before anything is read: under overload this is most of it
+        self.in_flight.begin()
+        try:
+            await self._answer(scope, receive, answer)
+        finally:
+            self.in_flight.end()
+
+    def _check_room(self) -> None:
+        """Refuse a request if the queue of the engine is full, or the front has too much to do."""
+        self.engine.check_room()
+        most, wait = self.engine.settings, self.in_flight.wait
+        if self.in_flight.count >= most.queue_texts or wait > most.queue_seconds:
+            message = f"{self.in_flight.count} requests are being answered. Send it again later."
+            raise Refusal(429, "overloaded", message, retry_after=wait)
+
+    async def _answer(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
         body = await read_body(
             scope, receive, self.settings.body, timeout=self.settings.read_timeout
         )
