@@ -5,12 +5,13 @@ VENV := .venv
 RUN := "$(VENV)/bin/python" -m
 STAMP := $(VENV)/.installed-$(EXTRAS)
 
-.PHONY: help demo test test-slow lint docs bench install clean
+.PHONY: help demo test test-slow reliability lint docs bench install clean
 
 help:
 	@echo "make demo       train a German-English translator in about 3 minutes, and look at it"
 	@echo "make test       ruff, mypy and the tests"
 	@echo "make test-slow  the tests that take minutes"
+	@echo "make reliability  every fault at every file operation; writes docs/reliability.md (hours)"
 	@echo "make bench      comparisons with peers (bench/README.md)"
 	@echo "make docs       write docs/recipe.md and docs/statements.md anew from the code's own sentences"
 	@echo "make clean      remove .venv and everything generated"
@@ -23,6 +24,9 @@ test: lint
 
 test-slow: $(STAMP)
 	$(RUN) pytest -m slow
+
+reliability: $(STAMP)
+	"$(VENV)/bin/python" tests/reliability/page.py
 
 lint: $(STAMP)
 	$(RUN) ruff check .

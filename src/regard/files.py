@@ -11,6 +11,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import file_digest, sha256
@@ -20,6 +21,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
+
+
+LOCK = ".lock"
+"""Lock of a folder that is being written."""
 
 
 def write_whole(file: Path, text: str) -> None:
@@ -124,6 +129,34 @@ def make_folder(folder: Path) -> None:
         sync(above.parent)
     folder.mkdir()
     sync(folder.parent)
+
+
+@contextmanager
+def new_folder(folder: Path, seal: str) -> Iterator[None]:
+    """Make a folder, locked while it is written; it goes if the writing fails.
+
+    One that a killed process left, without its seal, is made anew; any other is a FileExistsError.
+    """
+    if _is_abandoned(folder, seal):
+        shutil.rmtree(folder)
+    make_folder(folder)
+    with lock_file(folder / LOCK, wait=False):
+        sync(folder)
+        try:
+            yield
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+
+def _is_abandoned(folder: Path, seal: str) -> bool:
+    if (folder / seal).exists() or not (folder / LOCK).exists():
+        return False
+    try:
+        with lock_file(folder / LOCK, wait=False):
+            return True
+    except BlockingIOError:
+        return False
 
 
 def hash_file(file: Path) -> str:

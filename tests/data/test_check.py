@@ -30,6 +30,34 @@ def found(report: Report, kind: str) -> list[tuple[str, int]]:
     return [(Path(one.file).name, one.line) for one in report.findings if one.kind == kind]
 
 
+def test_one_label_stops_training_and_so_the_check(tmp_path):
+    (tmp_path / "a.tsv").write_text("".join(f"text {n}\tx\n" for n in range(9)))
+    report = check({"train": [tmp_path / "a.tsv"]}, expected=2, labelled=True)
+    assert not report.ok and "one-label" in report.counts
+
+
+def test_a_run_among_folders_of_classes_is_no_class(tmp_path):
+    for name in ("x", "y", "z"):
+        (tmp_path / "data" / name).mkdir(parents=True)
+        (tmp_path / "data" / name / "1.txt").write_text("a text")
+    for name in ("recipe.toml", "journal.jsonl"):
+        (tmp_path / "data" / "z" / name).write_text("")
+    report = check({"train": [tmp_path / "data"]}, expected=2, labelled=True)
+    assert not report.ok and any("a run of regard" in one.problem for one in report.findings)
+
+
+@pytest.mark.parametrize("encoding", ["utf-32", "utf-32-be", "utf-32-le"])
+@pytest.mark.parametrize("asked", ["utf-8", "utf-16"])
+def test_utf_32_is_named_as_such(tmp_path, encoding, asked):
+    text = "ein Text\tx\n" * 3
+    (tmp_path / "a.tsv").write_bytes(
+        ("" if encoding == "utf-32" else "\ufeff").encode(encoding) + text.encode(encoding)
+    )
+    report = check({"train": [tmp_path / "a.tsv"]}, request=Request(2, encoding=asked))
+    assert not report.ok
+    assert asked == "utf-16" or any("UTF-32" in one.problem for one in report.findings)
+
+
 def test_good_data_has_nothing_to_find(tmp_path):
     report = check({"train": [table(tmp_path / "a.tsv", GOOD)], "test": []}, expected=2)
     assert report.ok and not report.findings and report.records == {"train": 31}

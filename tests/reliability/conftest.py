@@ -1,4 +1,8 @@
-"""Trainings small enough to be broken at every operation."""
+"""Trainings small enough to be broken at every operation, and the figures of docs/reliability.md."""
+
+import json
+import os
+from collections import Counter
 
 import pytest
 
@@ -26,3 +30,19 @@ def recipe(tmp_path):
         )
 
     return tiny
+
+
+@pytest.fixture
+def figure(request):
+    """Return a function that counts faults that were survived; ``page.py`` reads the counts."""
+    counts = Counter()
+
+    def count(promise, survived):
+        counts[promise] += survived
+
+    yield count
+    if into := os.environ.get("REGARD_FIGURES"):
+        name = request.node.nodeid.partition("[")[0]
+        with open(into, "a") as file:  # noqa: PTH123
+            for promise, survived in counts.items():
+                file.write(json.dumps({"promise": promise, "test": name, "count": survived}) + "\n")

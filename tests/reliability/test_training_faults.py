@@ -50,7 +50,7 @@ def finish(recipe, run):
         *(pytest.param(fault, 0, marks=pytest.mark.slow) for fault in FAULTS),
     ],
 )
-def test_a_fault_at_any_operation_of_a_training_loses_nothing(recipe, place, fault, most):
+def test_a_fault_at_any_operation_of_a_training_loses_nothing(recipe, place, fault, most, figure):
     recipe, run = recipe(), place / "run"
     finish(recipe, run)  # here, so that the processes below need not import what it imports
     whole = hashes(run)
@@ -67,6 +67,7 @@ def test_a_fault_at_any_operation_of_a_training_loses_nothing(recipe, place, fau
         assert again.code == 0, f"{where}: {again.said}"
         assert hashes(run) == whole, where
         assert not find_damage(run), where
+        figure(fault, 1)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_a_report_that_fails_leaves_a_sealed_run(recipe, place):
     assert Run(place / "run").metrics
 
 
-def test_no_flipped_bit_of_a_run_changes_an_answer(recipe, place):
+def test_no_flipped_bit_of_a_run_changes_an_answer(recipe, place, figure):
     run, rng, silent = place / "run", random.Random(11), 0
     train(recipe(), run)
     whole = {file.name: file.read_bytes() for file in run.iterdir() if file.is_file()}
@@ -127,6 +128,7 @@ def test_no_flipped_bit_of_a_run_changes_an_answer(recipe, place):
                 pass
             finally:
                 (run / name).write_bytes(raw)
+        figure("corruption", 25 if raw else 0)
     assert silent == 0
 
 

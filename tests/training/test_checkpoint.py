@@ -148,6 +148,14 @@ def test_every_flipped_bit_is_found(tmp_path):
     verify(folder)
 
 
+def test_a_checkpoint_renamed_to_a_later_step_is_found(tmp_path):
+    save(tmp_path, made(1), keep=2)
+    save(tmp_path, made(2), keep=2).rename(tmp_path / "step-00000009")
+    said = []
+    assert load(newest(tmp_path, said.append)).state["step"] == 1
+    assert "it was saved after step 2" in said[0]
+
+
 def test_cut_short_missing_and_added_files_are_found(tmp_path):
     folder = save(tmp_path, made(1), keep=2)
     for file in sorted(folder.iterdir()):

@@ -318,7 +318,9 @@ def _check_balance(
 ) -> None:
     if len(labels) == 1:
         problem = f"Every record has the label {next(iter(labels))!r}."
-        _add(report, "one-label", split, place, problem, "Give at least two classes.")
+        report.add(
+            Finding("one-label", "fatal", split, *place, problem, "Give at least two classes.")
+        )
         return
     for label, count in labels.items():
         if count < _RARE:

@@ -7,6 +7,7 @@ from pathlib import Path
 from regard.data.compression import open_bytes, plain_name
 
 UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+UTF_32_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 BINARY = (".po", ".tmx", ".parquet")
 """Endings of formats that state their encoding themselves."""
 _CHUNK = 1 << 16
@@ -69,6 +70,8 @@ class _Transcoded(io.RawIOBase):
         # UTF-16 has no single bytes to keep.
         self._errors = "strict" if encoding == "utf-16" else "surrogateescape"
         self._chunk = file.read(_CHUNK)
+        if self._chunk.startswith(UTF_32_MARKS):
+            raise UnicodeError("this is UTF-32")
         if encoding == "utf-16" and not self._chunk.startswith(UTF_16_MARKS):
             encoding = "utf-16-le"
         self._decoder = codecs.getincrementaldecoder(encoding)(self._errors)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.data.compression import BROKEN, NotAFile
-from regard.data.encoding import UTF_16_MARKS, guess_single_byte, open_utf8
+from regard.data.encoding import UTF_16_MARKS, UTF_32_MARKS, guess_single_byte, open_utf8
 from regard.data.record import CORRECT, Fault, make_fault
 
 LONGEST_LINE = 1 << 24
@@ -86,8 +86,8 @@ def read_to_end(path: Path, encoding: str = "utf-8") -> str | Fault:
 def _decode_file(path: Path, raw: bytes, encoding: str) -> str | Fault:
     if not raw:
         return _make_fatal_fault("empty-file", path, 0, "The file is empty.")
-    if raw.startswith(UTF_16_MARKS):
-        return _make_encoding_fault(path, 1, encoding)
+    if raw.startswith((*UTF_16_MARKS, *UTF_32_MARKS)):
+        return _make_encoding_fault(path, 1, encoding, raw)
     try:
         return raw.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -109,8 +109,8 @@ def _iterate_raw_lines(file: BufferedIOBase) -> Iterator[bytes]:
 
 def _decode_line(path: Path, number: int, raw: bytes, encoding: str) -> TextLine | Fault:
     if number == 1:
-        if raw.startswith(UTF_16_MARKS):
-            return _make_encoding_fault(path, 1, encoding)
+        if raw.startswith((*UTF_16_MARKS, *UTF_32_MARKS)):
+            return _make_encoding_fault(path, 1, encoding, raw)
         raw = raw.removeprefix(_BOM)
     if len(raw) > LONGEST_LINE:
         return make_fault(
@@ -141,9 +141,12 @@ def _describe_byte(path: Path, line: int, raw: bytes, at: int, encoding: str) ->
 _AS_UTF_16 = 'Set data.encoding = "utf-16", or convert it: iconv -f UTF-16 -t UTF-8.'
 
 
-def _make_encoding_fault(path: Path, line: int, encoding: str) -> Fault:
+def _make_encoding_fault(path: Path, line: int, encoding: str, raw: bytes = b"") -> Fault:
     """Make the fault of a file that is UTF-16 and should not be, or the other way round."""
-    if encoding == "utf-16":
+    if raw.startswith(UTF_32_MARKS):
+        problem = f"Text must be {encoding.upper()}; this file is UTF-32."
+        remedy = "Convert it: iconv -f UTF-32 -t UTF-8."
+    elif encoding == "utf-16":
         problem, remedy = "The file is not UTF-16.", "Set data.encoding to what it is."
     else:
         problem = f"Text must be {encoding.upper()}; this file is UTF-16."

@@ -5,7 +5,6 @@ removed.
 """
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ import torch
 from regard import run as folders
 from regard import run_files
 from regard.errors import DataError, UsageError
-from regard.files import hash_file, write_whole
+from regard.files import hash_file, new_folder, write_whole
 from regard.interop import bert
 from regard.interop.files import CONFIG, WEIGHTS, check_folder, read_json, read_weights
 from regard.interop.imports.model import Imported, read_model
@@ -55,20 +54,17 @@ def import_folder(
 
     ``report`` may add a page to the run.
     """
-    if run.exists():
+    found = read(source, task=task)
+    try:
+        with new_folder(run, run_files.SEAL):
+            _write(run, found)
+            report(folders.open_unsealed(run))
+            folders.seal(run)
+    except FileExistsError:
         raise UsageError(
             f"a run folder must be new, so that no run is overwritten. {run} exists.",
             "Name another folder.",
-        )
-    found = read(source, task=task)
-    folders.create(run)
-    try:
-        _write(run, found)
-        report(folders.open_unsealed(run))
-        folders.seal(run)
-    except BaseException:
-        shutil.rmtree(run, ignore_errors=True)
-        raise
+        ) from None
     return Run(run)
 
 

@@ -6,6 +6,7 @@ moved. Those of shipped recipes are relative to the current folder.
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
@@ -23,6 +24,9 @@ from regard.recipe.validation_errors import NOWHERE, Origin, explain_error, expl
 
 Tables = dict[str, Any]
 
+_DEEP_KEY = re.compile(r"(?<![\w-])(?:[\w-]++\s*+\.\s*+){20}")
+"""A key of more parts than any setting has, for which the parser takes minutes."""
+
 _LARGEST = 1_000_000
 """Maximum size of a recipe in bytes."""
 
@@ -35,6 +39,8 @@ def load(recipe: str | Path, overrides: Iterable[str] = ()) -> Recipe:
     path = find(recipe)
     text = _read(path)
     try:
+        if _DEEP_KEY.search(text):
+            raise RecursionError
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise explain_syntax_error(error, text, _short(path)) from None
@@ -88,7 +94,7 @@ def set_value(tables: Tables, override: str) -> Tables:
     """Return the tables with ``a.b=c`` set; the value is TOML, and a bare word is text."""
     path, equals, value = override.partition("=")
     steps = [step.strip() for step in path.split(".")]
-    if not equals or not all(steps):
+    if not equals or not all(steps) or len(steps) > 20:
         raise UsageError(
             f'--set takes a setting and its value; got "{override}"',
             "Write it as --set model.depth=6.",

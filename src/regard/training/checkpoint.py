@@ -35,7 +35,7 @@ class Checkpoint(NamedTuple):
 def save(parent: Path, checkpoint: Checkpoint, *, keep: int) -> Path:
     """Write a checkpoint below ``parent`` and return its folder; keep the newest ``keep``."""
     step = checkpoint.state["step"]
-    folder, unfinished = parent / f"step-{step:08d}", parent / f".step-{step:08d}.unfinished"
+    folder, unfinished = parent / _name_step(step), parent / f".{_name_step(step)}.unfinished"
     try:
         parent.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -98,11 +98,18 @@ def verify(folder: Path) -> None:
     for name, (size, digest) in wanted.items():
         if (folder / name).stat().st_size != size or hash_file(folder / name) != digest:
             raise _broken(folder, f"{name} is not what was written")
+    step = json.loads((folder / "state.json").read_text(encoding="utf-8"))["step"]
+    if folder.name != _name_step(step):
+        raise _broken(folder, f"it was saved after step {step}")
 
 
 def name_of(part: str) -> str:
     """File of one part of a checkpoint."""
     return f"{part}.safetensors"
+
+
+def _name_step(step: int) -> str:
+    return f"step-{step:08d}"
 
 
 def _manifest(folder: Path) -> dict[str, object]:

@@ -1,6 +1,8 @@
 """Graceful stop: the first signal finishes the step and saves; the second stops immediately."""
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 from regard.errors import Stopped
@@ -29,3 +31,24 @@ class StopRequest:
         if self.requested:
             raise Stopped("stopped immediately by a second signal.", "Go on with --resume.")
         self.requested = True
+
+
+@contextmanager
+def stop_on_sigterm() -> Iterator[None]:
+    """End what is not a step (reading data, evaluating at the end) as soon as SIGTERM arrives."""
+    try:
+        previous = signal.signal(signal.SIGTERM, _stop)
+    except ValueError:  # not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise Stopped(
+        "stopped by a signal outside the steps; nothing was saved but earlier checkpoints.",
+        "Go on with --resume if there are any; otherwise begin again.",
+    )

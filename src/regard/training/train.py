@@ -34,6 +34,7 @@ from regard.training.start import (
 )
 from regard.training.state import State
 from regard.training.step import Stepper
+from regard.training.stop import stop_on_sigterm
 from regard.training.watcher import SilentWatcher, Watcher
 
 ALL_THREADS = torch.get_num_threads()
@@ -60,7 +61,7 @@ def train(
             check_exists(folder)
         else:
             folders.create(folder)
-        with folders.lock(folder):
+        with folders.lock(folder), stop_on_sigterm():
             if resume:
                 check_resumable(recipe, folder, watcher)
             _train(recipe, folder, watcher, resume=resume, valid=valid)

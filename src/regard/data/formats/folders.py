@@ -14,6 +14,9 @@ def read_folders(files: Sequence[Path], request: Request) -> Iterator[Found]:
         if not classes:
             yield _make_fatal_fault(folder)
         for named in classes:
+            if (named / "recipe.toml").is_file() and (named / "journal.jsonl").is_file():
+                yield _make_run_fault(named)
+                return
             for path in _list_visible(named, folders=False):
                 text = read_document(path, request.encoding)
                 if isinstance(text, Fault):
@@ -28,6 +31,11 @@ def _list_visible(folder: Path, *, folders: bool) -> list[Path]:
         return []
     found = (path for path in folder.iterdir() if not path.name.startswith("."))
     return sorted(path for path in found if path.is_dir() == folders)
+
+
+def _make_run_fault(folder: Path) -> Fault:
+    problem = "This is a run of regard, whose files would be read as texts of a class."
+    return Fault("label", "fatal", str(folder), 0, problem, "Move the run out of the data folder.")
 
 
 def _make_fatal_fault(folder: Path) -> Fault:

@@ -96,13 +96,9 @@ def build(
     model = _searcher(run)
     if approximately:
         approximate.check_installed()
-    folder.create(out)
-    try:
+    with folder.create(out):
         found = skip_faults(documents(corpus, fields=fields, name=name), skip=skip)
         return _build(model, corpus, out, found, approximately=approximately)
-    except BaseException:
-        shutil.rmtree(out, ignore_errors=True)
-        raise
 
 
 def _build(

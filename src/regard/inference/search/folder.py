@@ -13,6 +13,7 @@ The seal is written last: a folder without it is no index.
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,10 +23,10 @@ from safetensors.numpy import load_file
 
 from regard import __version__
 from regard.errors import RunError, UsageError
-from regard.files import hash_file, write_arrays, write_seal
+from regard.files import find_broken, new_folder, read_seal, write_arrays, write_seal
 from regard.tasks.retrieval.bm25 import Bm25, Postings
 
-FORMAT = 1
+FORMAT, FIRST_FORMAT = 2, 1
 MANIFEST, DOCUMENTS, PLACES, WORDS = (
     "index.json",
     "documents.jsonl",
@@ -48,16 +49,18 @@ def piece(number: int) -> str:
     return f"vectors-{number:05}.safetensors"
 
 
-def create(folder: Path) -> None:
-    """Make an empty index folder; refuse one that is there."""
+@contextmanager
+def create(folder: Path) -> Iterator[None]:
+    """Make an index folder to be written; refuse one that is there."""
     try:
-        folder.mkdir(parents=True)
+        with new_folder(folder, MANIFEST):
+            yield
     except FileExistsError:
         raise UsageError(
             f"an index folder must be new, so that nothing is overwritten. {folder} exists.",
             "Name another with --output.",
         ) from None
-    except OSError as error:
+    except (PermissionError, NotADirectoryError) as error:
         raise UsageError(
             f"the index folder {folder} cannot be made: {error.strerror}.",
             "Name a folder that you may write to with --output.",
@@ -103,8 +106,8 @@ def read_entries(folder: Path, numbers: NDArray[np.int64]) -> list[IndexEntry]:
 
 def seal(folder: Path, facts: dict[str, Any]) -> None:
     """Say that an index is whole: hash every file of its own; its run has a seal itself."""
-    names = [path.name for path in sorted(folder.iterdir()) if path.is_file()]
-    write_seal(folder / MANIFEST, {"format": FORMAT, "regard": __version__, **facts}, names)
+    facts = {"format": FORMAT, "regard": __version__, **facts}
+    write_seal(folder / MANIFEST, facts, sorted(_list_own(folder)))
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -112,21 +115,25 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not (folder / MANIFEST).is_file():
         raise UsageError(f"{folder} is no index.", "Name a folder that `regard index` wrote.")
     try:
-        facts = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        written, files = facts["format"], dict(facts["files"])
-    except (ValueError, KeyError, TypeError) as error:
+        facts = read_seal(folder / MANIFEST, digested=2)
+    except ValueError as error:
         raise RunError(
             f"{folder / MANIFEST} cannot be read: {error}.", "Make the index again."
         ) from error
-    if written != FORMAT:
+    if facts["format"] not in range(FIRST_FORMAT, FORMAT + 1):
         raise RunError(
-            f"{folder} has index format {written}; this version reads format {FORMAT}.",
+            f"{folder} has index format {facts['format']}; this version reads up to {FORMAT}.",
             "Make the index again with this version.",
         )
-    for name, digest in files.items():
-        if not (folder / name).is_file() or hash_file(folder / name) != digest:
-            raise RunError(
-                f"{folder / name} does not belong to this index: it is missing or changed.",
-                "Put it back, or make the index again.",
-            )
+    strange = _list_own(folder) ^ facts["files"].keys()
+    if broken := find_broken(folder, facts["files"]) or min(strange, default=""):
+        raise RunError(
+            f"{folder / broken} does not belong to this index: it is missing or changed.",
+            "Put it back, or make the index again.",
+        )
     return facts
+
+
+def _list_own(folder: Path) -> set[str]:
+    files = {path.name for path in folder.iterdir() if path.is_file()}
+    return {name for name in files - {MANIFEST} if not name.startswith(".")}
