@@ -68,6 +68,7 @@ class Engines:
             await asyncio.shield(one.started)
         except RegardError as error:
             self._opened.pop(key, None)
+            await one.engine.stop()  # else it would go on trying
             raise Refusal(422, "invalid", f"{error.problem} {error.remedy}") from None
 
     async def _close_unused(self) -> None:

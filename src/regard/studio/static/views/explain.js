@@ -142,7 +142,7 @@ export const show = (home, address) => {
         const found = await post("/api/explain/attribution", { ...options(), attribution: name }, signal);
         const words = h("div", {}, shaded(found.words, found.total));
         const several = found.answers.length > 1 ? field("For", choice([["", "the whole answer"], ...found.answers.map((word, n) => [String(n), word])], "", (n) => words.replaceChildren(shaded(found.words, n === "" ? found.total : found.scores[Number(n)])))) : "";
-        card.replaceChildren(h("div", { class: "row between" }, h("h3", {}, METHODS[name]), h("span", { class: `badge ${found.verdict === "faithful" ? "difference" : "chance"}` }, found.verdict)), several, words, h("p", { class: "hint" }, found.sentence), h("p", { class: "hint" }, `${found.description}.`));
+        card.replaceChildren(h("div", { class: "row between" }, h("h3", {}, METHODS[name]), h("span", { class: `badge ${found.verdict === "faithful" ? "difference" : "chance"}` }, found.verdict)), several, words, h("p", { class: "hint" }, found.sentence), h("p", { class: "hint" }, `${found.description}.`), name === "weights" && found.members ? h("p", { class: "hint" }, found.members) : "");
       } catch (error) {
         if (error.name === "AbortError") return;
         card.replaceChildren(h("h3", {}, METHODS[name]), h("p", { class: "hint" }, error.message));
