@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.cli.screen import clean, console, print_json, print_rows, print_text
+from regard.cli.screen import clean, console, fold, print_json, print_rows, print_text
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,26 @@ def test_a_line_for_people_goes_to_stderr(capsys):
 def test_rows_stand_in_two_columns(capsys):
     print_rows([("a", "one"), ("longer", "two\x07")])
     assert capsys.readouterr().out == "a       one\nlonger  two\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_long_row_is_broken_between_words_on_a_terminal_only(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    value = "thresholds from 0.28 to 0.54, counted over all labels"
+    line = f"micro_f1  {value}"
+    assert fold(line, indent=10, to=io.StringIO()) == line
+    folded = fold(line, indent=10, to=Terminal())
+    assert folded.split("\n") == [
+        "micro_f1  thresholds from 0.28 to 0.54,",
+        "          counted over all labels",
+    ]
+    assert fold("short", indent=10, to=Terminal()) == "short"
+    word = "x" * 99
+    assert fold(word, indent=0, to=Terminal()) == word
 
 
 @pytest.mark.parametrize(

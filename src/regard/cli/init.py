@@ -7,7 +7,7 @@ import typer
 
 from regard.cli.findings import print_findings
 from regard.cli.options import AsJson, Fields, parse_fields
-from regard.cli.screen import clean, print_json, print_text
+from regard.cli.screen import clean, fold, print_json, print_text
 from regard.errors import UsageError
 
 
@@ -87,12 +87,12 @@ def init(
         return
     columns = found.reasons.pop("data.fields", "")
     if columns:
-        print_text(clean(f"columns: {columns}"))
+        print_text(fold(clean(f"columns: {columns}"), indent=0))
     print_findings(found.report)
     print_text("")
     for path, reason in found.reasons.items():
-        print_text(clean(f"{path}: {reason}"))
+        print_text(fold(clean(f"{path}: {reason}"), indent=2))
     print_text("")
     for line in seen.describe() if seen else ():
-        print_text(clean(line))
+        print_text(fold(clean(line), indent=2))
     print_text(f"wrote {out}; next: regard check {out}, then regard train {out}")

@@ -1,7 +1,9 @@
 """What is printed: one JSON object for programs, words for people, and nothing that bites."""
 
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +38,17 @@ def print_rows(rows: Iterable[tuple[str, str]]) -> None:
     pairs = [(clean(name), clean(value)) for name, value in rows]
     width = max((len(name) for name, _ in pairs), default=0)
     for name, value in pairs:
-        print_text(f"{name:<{width}}  {value}".rstrip())
+        print_text(fold(f"{name:<{width}}  {value}".rstrip(), indent=width + 2))
+
+
+def fold(text: str, *, indent: int, to: Any = None) -> str:  # noqa: ANN401 - any open text file
+    """Break a line between words where it goes to a terminal; elsewhere lines stay whole."""
+    columns = shutil.get_terminal_size().columns
+    if len(text) <= columns or columns < 2 * indent or not (to or sys.stdout).isatty():
+        return text
+    head, rest = text[:indent], text[indent:]
+    lines = textwrap.wrap(rest, columns - indent, break_long_words=False, break_on_hyphens=False)
+    return head + f"\n{' ' * indent}".join(lines)
 
 
 def console(*, to_stderr: bool = False) -> "Console":

@@ -1,6 +1,7 @@
 """``regard tune``: search for better settings of a recipe, within a duration."""
 
 import re
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.cli.options import AsJson, Sets
-from regard.cli.screen import clean, console, print_json, print_text
+from regard.cli.screen import clean, console, fold, print_json, print_text
 from regard.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from regard.tune.trials import Record
 
 INTERRUPTED = 130
+CHANGES = 32  # column where the changes of a trial begin
 PLAIN_EVERY = 30.0  # seconds between two lines when nobody sees them live
 SHOWN = 8  # rows of the table
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
@@ -105,7 +107,8 @@ class SearchScreen:
 
     def say(self, text: str) -> None:
         if not self.quiet:
-            self.console.print(clean(text), style="dim", soft_wrap=True)
+            folded = fold(clean(text), indent=0, to=sys.stderr)
+            self.console.print(folded, style="dim", soft_wrap=True)
 
     def receive_standing(self, standing: "Standing") -> None:
         if time.monotonic() - self._shown < (0.2 if self.live else PLAIN_EVERY) or self.quiet:
@@ -133,7 +136,8 @@ class SearchScreen:
         )
         changes = describe_changes(record.changes) if record.trial else ""
         line = f"  {name_of(record.trial):<18} {score:>8}{' *' if best else '  '} {changes}"
-        self.console.print(clean(line).rstrip(), style="bold" if best else "", soft_wrap=True)
+        folded = fold(clean(line).rstrip(), indent=CHANGES, to=sys.stderr)
+        self.console.print(folded, style="bold" if best else "", soft_wrap=True)
 
 
 def describe_standing(standing: "Standing") -> str:
@@ -165,10 +169,10 @@ def _print_outcome(outcome: "Outcome") -> None:
         score = format_score(outcome.metric, record.score or 0.0)
         changes = describe_changes(record.changes) if record.trial else ""
         line = f"{name_of(record.trial):<18} {record.steps:>8,} {score:>10}  {changes}"
-        print_text(clean(line).rstrip())
+        print_text(fold(clean(line).rstrip(), indent=len(line) - len(changes)))
     print_text("")
     for verdict in outcome.verdicts:
-        print_text(clean(verdict.words))
+        print_text(fold(clean(verdict.words), indent=0))
     if outcome.interrupted:
         print_text("The search was interrupted; --resume continues it. This is the best so far.")
     print_text(f"\nThe settings of {name_of(winner.trial)} are in {outcome.folder}/recipe.toml")
