@@ -70,10 +70,12 @@ def test_a_resumed_run_is_sent_anew_without_the_steps_it_repeats(follower):
 def test_a_run_that_was_begun_anew_is_sent_anew(follower):
     write(follower.file, step(20), step(40))
     cursor = read(follower)[2]
-    follower.file.unlink()
-    write(follower.file, step(20, 0.125))
+    other = follower.file.with_name("other.jsonl")
+    write(other, *(step(20 * n, 0.125) for n in range(1, 6)))
+    other.replace(follower.file)
     found, steps, _ = read(follower, cursor)
-    assert found["whole"] and steps == [20] and found["steps"]["y"]["training loss"] == [0.125]
+    assert found["whole"] and steps == [20, 40, 60, 80, 100]
+    assert found["steps"]["y"]["training loss"] == [0.125] * 5
 
 
 @pytest.mark.parametrize("cursor", ["", "0", "x:1:1", "::", "0:-1:0", "1:9999999:0", "\u0663:1:1"])
