@@ -62,7 +62,7 @@ def list_offers(run: Run) -> list[Offer]:
 
 def offer(run: Run, target: Target) -> Offer:
     """Say whether a run fits a target."""
-    if obstacles := list(run.task.export().obstacles):
+    if obstacles := list(target.shape(run).obstacles):
         return Offer(target, None, obstacles)
     found = target.fits(run)
     return Offer(target, found, []) if isinstance(found, Fit) else Offer(target, None, found)
@@ -92,7 +92,7 @@ def export_run(run: Run, target: Target, folder: Path) -> Exported:
     try:
         target.write(run, found.fit, unfinished)
         side = target.open(run, found.fit, unfinished)
-        equality = compare(run, target, side, draw_samples(run, target.shape(run)))
+        equality = compare(run, target, found.fit, side, draw_samples(run, target.shape(run)))
         if not equality.equal:
             raise _report_difference(target, equality)
         record = describe(run, target, found.fit, equality)

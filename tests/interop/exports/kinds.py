@@ -115,3 +115,8 @@ KINDS = {
         "RobertaPreLayerNormModel",
     ),
 }
+KINDS["roberta, masks without pairs"] = (
+    "masked-pretraining",
+    (*LAYER, *LEARNED, *GELU, *MASKS, *NORMED_EMBEDDING, "pretraining.pairs='next-sentence'"),
+    "RobertaPreLayerNormForMaskedLM",
+)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from regard.interop.export import export_run, find_target, offer
+from regard.interop.take import import_folder
 
 sentence_transformers = pytest.importorskip("sentence_transformers")
 TARGET = find_target("sentence-transformers")
@@ -56,3 +57,14 @@ def test_learned_term_weights_and_writers_are_refused(random_run, tmp_path):
 def test_a_language_model_gives_no_sentence_vectors(random_run):
     run = random_run("language-modelling", "model.norm='layer'")
     assert [one.setting for one in offer(run, TARGET).obstacles] == ["task"]
+
+
+def test_an_encoder_comes_back(random_run, tmp_path):
+    run = random_run("retrieval", *BERT, EVEN, "model.head.pooling='first'", double=False)
+    folder = tmp_path / "st"
+    export_run(run, TARGET, folder)
+    back = import_folder(folder, tmp_path / "back")
+    assert back.recipe.task == "retrieval" and back.recipe.model.head.pooling == "first"
+    texts = ["the ship sails", "a cat", "rain over the sea"]
+    ours, theirs = (one.task.vectors(one.model, texts) for one in (run, back))
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)

@@ -13,7 +13,7 @@ from torch import Tensor
 from regard.interop.exports.reference import Reference
 from regard.interop.exports.samples import Samples
 from regard.interop.exports.score import score
-from regard.interop.exports.target import Equality, Row, Side, Target, Texts
+from regard.interop.exports.target import Equality, Fit, Row, Side, Target, Texts
 from regard.run import Run
 from regard.tasks.foreign import Export
 from regard.text import special
@@ -24,7 +24,7 @@ ANSWERED = 16
 """Texts whose answers are compared."""
 
 
-def compare(run: Run, target: Target, theirs: Side, samples: Samples) -> Equality:
+def compare(run: Run, target: Target, fit: Fit, theirs: Side, samples: Samples) -> Equality:
     """Compare the run with an opened export."""
     shape = target.shape(run)
     ours = Reference(run, shape)
@@ -32,7 +32,7 @@ def compare(run: Run, target: Target, theirs: Side, samples: Samples) -> Equalit
     encoded = ours.encode(texts)
     same = sum(a == b for a, b in zip(encoded, theirs.encode(texts), strict=True))
     rows = make_rows(shape, encoded)
-    differences = largest_differences(ours.outputs(rows), theirs.outputs(rows))
+    differences = largest_differences(ours.outputs(rows), theirs.outputs(rows), lacks=fit.lacks)
     asked = texts[:ANSWERED]
     mine, others = (side.answer(asked, most=LONGEST_ANSWER) for side in (ours, theirs))
     answers = [] if mine is None or others is None else list(zip(mine, others, strict=True))
@@ -64,12 +64,16 @@ def make_rows(shape: Export, encoded: Sequence[list[int]]) -> list[Row]:
 
 
 def largest_differences(
-    ours: Sequence[dict[str, Tensor]], theirs: Sequence[dict[str, Tensor]]
+    ours: Sequence[dict[str, Tensor]],
+    theirs: Sequence[dict[str, Tensor]],
+    *,
+    lacks: Sequence[str] = (),
 ) -> dict[str, float]:
     """Return the largest difference of every output, relative to the largest if that is above 1."""
     found: dict[str, float] = {}
     for mine, others in zip(ours, theirs, strict=True):
-        for name, expected in mine.items():
+        for name in mine.keys() - set(lacks):
+            expected = mine[name]
             found[name] = max(found.get(name, 0.0), difference(expected, others[name]))
     return found
 

@@ -51,6 +51,8 @@ class Fit(NamedTuple):
     architecture: str
     notes: tuple[str, ...] = ()
     """What differs although the network is equal; for the card."""
+    lacks: tuple[str, ...] = ()
+    """Outputs of the run that the architecture does not have; the notes say so."""
     plan: Any = None
     """Whatever the target needs to write the folder."""
 

@@ -41,7 +41,8 @@ def read_tokenizer(source: Path, shape_of: Callable[[Tokenizer], Export], *, enc
     """Read the tokenizer of a folder; ``shape_of`` says how the task reads texts with it."""
     found = read_json(source, WHOLE) if (source / WHOLE).is_file() else {}
     for tokenizer in list_candidates(found):
-        if is_same(found, build_tokenizer(tokenizer, shape_of(tokenizer))):
+        shape = shape_of(tokenizer)
+        if is_same(found, build_tokenizer(tokenizer, shape), pairs=bool(shape.pair_template)):
             return Cut(tokenizer, None)
     if encoder:
         pieces = read_pieces(source)
@@ -82,10 +83,19 @@ def _find_bert_step(found: Mapping[str, Any]) -> Any:  # noqa: ANN401 - lowercas
     return next(filter(None, map(read_normalizer, steps)), None)
 
 
-def is_same(found: Mapping[str, Any], ours: dict[str, Any]) -> bool:
+def is_same(found: Mapping[str, Any], ours: dict[str, Any], *, pairs: bool) -> bool:
     """Say whether a file is what would be exported, as written or as the library writes it."""
     canonical = json.loads(tokenizers.Tokenizer.from_str(json.dumps(ours)).to_str())
-    return any(all(found.get(part) == one[part] for part in PARTS) for one in (ours, canonical))
+    theirs = _list_parts(found, pairs=pairs)
+    return any(theirs == _list_parts(one, pairs=pairs) for one in (ours, canonical))
+
+
+def _list_parts(found: Mapping[str, Any], *, pairs: bool) -> list[Any]:
+    """Return the parts that decide on the ids; how pairs are framed only if pairs are read."""
+    parts = {name: found.get(name) for name in PARTS}
+    if not pairs and isinstance(template := parts["post_processor"], dict):
+        parts["post_processor"] = {**template, "pair": None}
+    return list(parts.values())
 
 
 def _describe(found: Mapping[str, Any]) -> str:

@@ -39,6 +39,8 @@ NO_CAUSAL_HEAD = Obstacle(
     "transformers has no causal class with a head built like this one",
     "Leave model.causal out.",
 )
+PAIRED = "ForPreTraining"
+"""Ends the classes with a head for sentence pairs."""
 NEVER = (special.PAD, special.UNKNOWN, special.BEGIN, special.CLS, special.SEP, special.MASK)
 """Tokens that no answer contains."""
 
@@ -60,7 +62,9 @@ def choose(run: Run, shape: Export) -> Fit | list[Obstacle]:
     for one in able:
         obstacles = [*find_obstacles(run.recipe, one.needs), *one.further(run, shape), *tokens]
         if not obstacles:
-            return Fit(one.classes[head], one.notes(run), one)
+            name = one.classes[head]
+            lacks = ("pair_logits",) if shape.pairs and not name.endswith(PAIRED) else ()
+            return Fit(name, one.notes(run), lacks, one)
         found.append(obstacles)
     return min(found, key=len)
 
