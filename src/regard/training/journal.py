@@ -28,7 +28,8 @@ class Journal:
 
     def sync(self) -> None:
         """Flush what was appended to the disk."""
-        sync(self.file)
+        if self.file.exists():  # a trial of a search may have nothing to write
+            sync(self.file)
 
     def _end_last_line(self) -> None:
         """End a line that a kill cut short, so that the next one is not lost with it."""
