@@ -114,6 +114,16 @@ def test_a_report_that_fails_leaves_a_sealed_run(recipe, place):
     assert Run(place / "run").metrics
 
 
+def test_a_disk_that_fails_under_the_report_leaves_a_run_to_be_resumed(recipe, place):
+    def fail(run):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with pytest.raises(DiskError):
+        train(recipe(), place / "run", report=fail)
+    train(recipe(), place / "run", resume=True, report=write_report)
+    assert "report.html" in Run(place / "run").facts["files"]
+
+
 def test_no_flipped_bit_of_a_run_changes_an_answer(recipe, place, figure):
     run, rng, silent = place / "run", random.Random(11), 0
     train(recipe(), run)

@@ -181,3 +181,15 @@ def test_a_bad_checkpoint_is_set_aside_and_the_one_before_it_used(tmp_path):
     assert load(newest(tmp_path, said.append)).state["step"] == 1
     assert "step-00000002" in said[0]
     assert (tmp_path / "bad-0-step-00000002").is_dir()
+
+
+def test_a_disk_that_cannot_read_back_what_was_saved_is_the_disks_error(tmp_path, monkeypatch):
+    def fail(_folder):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    save(tmp_path, made(1), keep=2)
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "verify", fail)
+        with pytest.raises(DiskError):
+            save(tmp_path, made(2), keep=2)
+    assert load(newest(tmp_path, print)).state["step"] == 2

@@ -50,9 +50,9 @@ def save(parent: Path, checkpoint: Checkpoint, *, keep: int) -> Path:
             _set_aside(folder)
         unfinished.rename(folder)
         sync(parent)
+        verify(folder)
     except OSError as error:
         raise make_disk_error(error, f"a checkpoint in {parent}") from error
-    verify(folder)
     for old in checkpoints(parent)[keep:]:
         shutil.rmtree(old)
     return folder
@@ -63,9 +63,10 @@ def newest(parent: Path, warn: Callable[[str], None]) -> Path | None:
     for folder in checkpoints(parent):
         try:
             verify(folder)
-        except RunError as error:
+        except (RunError, OSError) as error:
             aside = _set_aside(folder)
-            warn(f"{error.problem} It was renamed {aside.name}; the one before it is used.")
+            why = getattr(error, "problem", error)
+            warn(f"{why} It was renamed {aside.name}; the one before it is used.")
         else:
             return folder
     return None
@@ -90,7 +91,7 @@ def verify(folder: Path) -> None:
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         wanted = {name: (fact["size"], fact["sha256"]) for name, fact in manifest["files"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _broken(folder, f"its manifest cannot be read ({error})") from error
     found = {file.name for file in folder.iterdir()} - {MANIFEST}
     if found != wanted.keys():

@@ -12,7 +12,7 @@ import torch
 from regard import run as folders
 from regard import run_files
 from regard.device import choose_device, device_of
-from regard.errors import FAILING, UsageError, make_disk_error
+from regard.errors import FAILING, DiskError, Stopped, UsageError, make_disk_error
 from regard.randomness import Purpose, seed_torch
 from regard.recipe.recipe import Recipe
 from regard.run import Run
@@ -65,11 +65,20 @@ def train(
             if resume:
                 check_resumable(recipe, folder, watcher)
             _train(recipe, folder, watcher, resume=resume, valid=valid)
-            try:
-                report(folders.open_unsealed(folder))
-            finally:
-                folders.seal(folder)
+            _seal(folder, report)
         return Run(folder)
+
+
+def _seal(folder: Path, report: Callable[[Run], None]) -> None:
+    """Add the report and seal the run; a report that fails by itself leaves a run without one."""
+    try:
+        report(folders.open_unsealed(folder))
+    except (OSError, DiskError, Stopped):
+        raise  # --resume finishes the run again, and writes the report
+    except Exception:
+        folders.seal(folder)
+        raise
+    folders.seal(folder)
 
 
 @contextmanager
