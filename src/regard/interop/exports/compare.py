@@ -33,8 +33,11 @@ def compare(run: Run, target: Target, fit: Fit, theirs: Side, samples: Samples) 
     same = sum(a == b for a, b in zip(encoded, theirs.encode(texts), strict=True))
     rows = make_rows(shape, encoded)
     differences = largest_differences(ours.outputs(rows), theirs.outputs(rows), lacks=fit.lacks)
-    asked = texts[:ANSWERED]
-    mine, others = (side.answer(asked, most=LONGEST_ANSWER) for side in (ours, theirs))
+    most = min(LONGEST_ANSWER, run.recipe.text.max_length - 1)
+    room = run.recipe.text.max_length - most * (shape.kind == "causal")
+    asked = [text for text, ids in zip(texts, encoded, strict=True) if len(ids) <= room]
+    asked = asked[:ANSWERED]
+    mine, others = (side.answer(asked, most=most) for side in (ours, theirs))
     answers = [] if mine is None or others is None else list(zip(mine, others, strict=True))
     agreed = sum(a == b for a, b in answers)
     equal = (

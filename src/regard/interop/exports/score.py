@@ -37,23 +37,29 @@ def score(
 def _score(run: Run, shape: Export, side: Side, examples: Sequence[Texts]) -> dict[str, float]:
     task = copy(run.task)
     if shape.kind == "encoder-decoder":
-        return _score_answers(task, side, examples)
-    network = Network(side, getattr(run.model, "head", None))
+        return _score_answers(task, run, side, examples)
+    network = stand_in(side, run.model)
     if shape.kind == "causal" and shape.head == "tokens":
         return _score_text(task, network, examples)
     return dict(task.measure(network, examples, quick=True).metrics)
 
 
-def _score_answers(task: Any, side: Side, examples: Sequence[Texts]) -> dict[str, float]:  # noqa: ANN401 - any task that writes
+def _score_answers(
+    task: Any,  # noqa: ANN401 - any task that writes
+    run: Run,
+    side: Side,
+    examples: Sequence[Texts],
+) -> dict[str, float]:
     """Let the task measure the side's answers as if they were its model's."""
+    most = min(LONGEST_ANSWER, run.recipe.text.max_length - 1)
 
     def answer(_model: nn.Module, texts: Sequence[str], **_options: bool) -> list[Prediction]:
-        found = side.answer([(text,) for text in texts], most=LONGEST_ANSWER)
+        found = side.answer([(text,) for text in texts], most=most)
         assert found is not None
         return [Prediction(text, 0.0, 0) for text in found]
 
     task.answer = answer
-    return dict(task.measure(nn.Identity(), examples, quick=True).metrics)
+    return dict(task.measure(run.model, examples, quick=True).metrics)
 
 
 def _score_text(task: Any, network: "Network", examples: Sequence[Texts]) -> dict[str, float]:  # noqa: ANN401 - a language model
@@ -62,6 +68,12 @@ def _score_text(task: Any, network: "Network", examples: Sequence[Texts]) -> dic
     ids = np.asarray(encoded[: 64 * task.context], dtype=np.uint32)
     log_p = task.log_p(network, ids, context=task.context, stride=task.context)
     return {"loss": -float(log_p.mean())}
+
+
+def stand_in(side: Side, model: nn.Module) -> "Network":
+    """Return a side as a model of the task's own class."""
+    kind = type("StandIn", (Network, type(model)), {})
+    return kind(side, getattr(model, "head", None))
 
 
 class Network(nn.Module):
@@ -76,7 +88,7 @@ class Network(nn.Module):
     pair_head = None
 
     def __init__(self, side: Side, head: nn.Module | None) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.side = side
         self.head = PassingHead(head) if isinstance(head, TokenHead) else nn.Linear(1, 1)
 
