@@ -5,7 +5,7 @@ import torch
 
 from regard.errors import RunError, UsageError
 from regard.inference.engines import attach
-from regard.inference.engines.translator import TranslatorEngine
+from regard.inference.engines.translator import Divisors, Hypothesis, TranslatorEngine
 from regard.recipe.decoding_overrides import override_decoding
 from regard.tasks.kinds import make_task
 from regard.text.special import END
@@ -165,3 +165,15 @@ def test_an_answer_that_repeats_is_searched_again(translator):
     guarded = [one.ids for one in run.task.answer(run.model, TEXTS)]
     blocked = override(run, engine="torch", no_repeat=2)
     assert guarded == [one.ids for one in blocked.task.answer(run.model, TEXTS)] != usual
+
+
+@pytest.mark.parametrize(("longest", "certain"), [(3, True), (20, False)])
+def test_a_row_is_left_to_torch_if_a_dropped_hypothesis_may_be_better(longest, certain):
+    """Less probable than -3, and of 20 tokens, it may score -0.17; the second returned has -0.73."""
+    found = [
+        Hypothesis([40], -1.0, finished=True),
+        Hypothesis([40] * (longest - 1), -3.0, finished=True),
+    ]
+    ranked = Divisors(length_penalty=2.0, width=2).rank(found, best=2)
+    assert (ranked is not None) == certain
+    assert not ranked or ranked[0].score == pytest.approx(-1 / (7 / 6) ** 2)
