@@ -169,6 +169,13 @@ def test_masked_words_are_those_that_are_asked_for():
     assert all(word == "[MASK]" for word, mark in read if mark == "masked")
 
 
+@pytest.mark.parametrize(("masked", "marks"), [("100", {"masked"}), ("0", {"kept"})])
+def test_chosen_words_are_marked_by_what_happened_to_them(masked, marks):
+    read = panel("masked-words", "What the model reads", masked=masked, replaced="0")["words"]
+    assert {mark for _, mark in read} - {""} == marks
+    assert {word == "[MASK]" for word, mark in read if mark} == {masked == "100"}
+
+
 def test_the_unscaled_softmax_of_a_large_key_is_saturated():
     found = rows("scaling", "Means", size="1024")
     assert float(found["q·k"][0]) > 0.9
