@@ -234,7 +234,7 @@ def test_entities_are_refused(tmp_path):
 # name of the file, its content, the line to blame, a word of the problem
 BAD = {
     "tsv: UTF-8": ("a.tsv", b"a\tb\n\xff\tb\n", 2, "UTF-8"),
-    "tsv: columns": ("a.tsv", b"a\tb\na\n", 2, "columns"),
+    "tsv: columns": ("a.tsv", b"a\tb\na\n", 2, "1 column;"),
     "tsv: too few": ("a.tsv", b"a\n", 1, "Column 1"),
     "tsv: empty": ("a.tsv", b"a\tb\na\t \n", 2, "empty"),
     "tsv: NUL": ("a.tsv", b"a\tb\na\tb\0\n", 2, "NUL"),
@@ -243,7 +243,7 @@ BAD = {
     "csv: open quote": ("a.csv", b'a,b\nc,"d\ne,f\n', 2, "quote"),
     "csv: stray quote": ("a.csv", b'a,b\nc,"d"e\n', 2, "well-formed"),
     "csv: NUL": ("a.csv", b"a,b\nc,d\0\n", 2, "NUL"),
-    "csv: after a long cell": ("a.csv", b'a,b\nc,"d\n\n"\ne\n', 5, "columns"),
+    "csv: after a long cell": ("a.csv", b'a,b\nc,"d\n\n"\ne\n', 5, "1 column;"),
     "jsonl: UTF-8": ("a.jsonl", b'{"source": "a", "target": "b"}\n{"\xff"}\n', 2, "UTF-8"),
     "jsonl: broken": ("a.jsonl", b'\n{"source": \n', 2, "JSON"),
     "jsonl: deep": ("a.jsonl", b"[" * 200_000, 1, "JSON"),

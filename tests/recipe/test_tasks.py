@@ -50,6 +50,8 @@ VALUES = {  # something else than the default, that nothing else refuses
     "decoding.temperature": 0.3,
     "decoding.beam": 3,
     "decoding.coverage": 0.3,
+    "decoding.engine": "auto",
+    "decoding.quantization": "int8",
 }
 
 
@@ -115,6 +117,7 @@ def test_a_setting_is_refused_where_no_row_lets_it_in(task, path):
         ("translation", ("decoding.method", "greedy"), "decoding.beam", 3),
         ("translation", ("decoding.method", "beam"), "decoding.temperature", 0.5),
         ("translation", ("model.copying", False), "training.coverage", 0.5),
+        ("translation", ("decoding.engine", "torch"), "decoding.quantization", "int8"),
         (
             "masked-pretraining",
             ("pretraining.objective", "masked"),

@@ -26,7 +26,7 @@ def test_work_within_its_bounds_ends_as_it_ends():
 
 def test_work_that_takes_too_long_or_too_much_is_ended():
     assert within(work_on, seconds=1).code == -signal.SIGPROF
-    assert "MemoryError" in within(lambda: bytearray(300_000_000), megabytes=200).said
+    assert "MemoryError" in within(lambda: bytearray(3_000_000_000), megabytes=200).said
 
 
 def test_work_that_waits_for_ever_is_ended():

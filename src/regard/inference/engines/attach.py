@@ -24,7 +24,6 @@ from regard.files import cache_folder, sync, write_whole
 from regard.inference.engines.translator import TranslatorEngine
 from regard.interop.exports.ctranslate2.fit import find_obstacles
 from regard.interop.exports.ctranslate2.spec import write_ctranslate2
-from regard.models.transformer import Transformer
 from regard.run import Run
 from regard.run_files import MODEL
 from regard.tasks.writing.text_to_text import TextToText
@@ -110,9 +109,9 @@ def _open(run: Run, folder: Path, **options: Any) -> TranslatorEngine:  # noqa: 
 
 def _compare(run: Run, engine: Engine) -> dict[str, int]:
     """Count texts that both answer the same, by greedy search and as the recipe says."""
-    task, model, texts = run.task, run.model, _texts(run)
+    task, texts = run.task, _texts(run)
+    model: Any = run.model
     assert isinstance(task, TextToText)
-    assert isinstance(model, Transformer)
 
     def answers() -> list[Any]:
         quick = task.hypotheses(model, texts, quick=True, truncate=True)
