@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -204,8 +205,7 @@ async def load(run, texts, seconds):
 
 
 async def drain(run, texts, times):
-    lost = answered = 0
-    codes = []
+    answered, lost, codes = 0, Counter(), []
     for _ in range(times):
         async with serving(run, "--workers", str(cores())) as server:
             found = {}
@@ -226,8 +226,9 @@ async def drain(run, texts, times):
             codes.append(await server.wait())
             await asyncio.gather(*clients)
             answered += found.get(200, 0)
-            lost += sum(count for status, count in found.items() if status != 200)
-    print(f"{times} stops: {answered} answered, {lost} lost, exit codes {sorted(set(codes))}")
+            lost.update({status: count for status, count in found.items() if status != 200})
+    said = f"{lost.total()} lost {dict(lost)}" if lost else "0 lost"
+    print(f"{times} stops: {answered} answered, {said}, exit codes {sorted(set(codes))}")
 
 
 async def remember(run, texts, requests):
