@@ -44,6 +44,7 @@ MAY_IMPORT = {
             "training.train",
             "training.watcher",
             "training.schedule",
+            "mechanisms.masks",
         ),
     },
     "interop": {

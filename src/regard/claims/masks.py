@@ -13,6 +13,7 @@ from regard.layers.embedding import Embedding
 from regard.layers.position import Added, Sinusoidal
 from regard.layers.tap import listen
 from regard.layers.visibility import causal, padding
+from regard.mechanisms.masks import renormalise, zero_scores, zero_weights
 from regard.models.body import Body, all_visible
 from regard.models.build.body import stack
 from regard.models.gpt import LanguageModel
@@ -20,22 +21,6 @@ from regard.models.heads import TokenHead
 from regard.recipe.model import ModelSettings
 
 POSITIONS, FEATURES, ROWS = 64, 64, 50
-
-
-def zero_scores(scores: Tensor, visible: Tensor) -> Tensor:
-    """Set hidden scores to 0 and take the softmax of all: the document, taken literally."""
-    return softmax(scores.masked_fill(~visible, 0.0), torch.ones_like(visible))
-
-
-def zero_weights(scores: Tensor, visible: Tensor) -> Tensor:
-    """Take the softmax of all and set hidden weights to 0."""
-    return softmax(scores, torch.ones_like(visible)) * visible
-
-
-def renormalise(scores: Tensor, visible: Tensor) -> Tensor:
-    """Set hidden weights to 0 and renormalise the rest."""
-    weights = zero_weights(scores, visible)
-    return weights / weights.sum(dim=-1, keepdim=True)
 
 
 def _draw_heads() -> list[Tensor]:

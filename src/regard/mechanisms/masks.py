@@ -28,24 +28,27 @@ MINUS, ZERO, AFTER, RENORMALISED = (
 )
 
 
-def _zero_scores(scores: Tensor, visible: Tensor) -> Tensor:
+def zero_scores(scores: Tensor, visible: Tensor) -> Tensor:
+    """Set hidden scores to 0 and take the softmax of all: the document, taken literally."""
     return softmax(scores.masked_fill(~visible, 0.0), torch.ones_like(visible))
 
 
-def _zero_weights(scores: Tensor, visible: Tensor) -> Tensor:
+def zero_weights(scores: Tensor, visible: Tensor) -> Tensor:
+    """Take the softmax of all and set hidden weights to 0."""
     return softmax(scores, torch.ones_like(visible)) * visible
 
 
-def _renormalise(scores: Tensor, visible: Tensor) -> Tensor:
-    weights = _zero_weights(scores, visible)
+def renormalise(scores: Tensor, visible: Tensor) -> Tensor:
+    """Set hidden weights to 0 and renormalise the rest."""
+    weights = zero_weights(scores, visible)
     return weights / weights.sum(dim=-1, keepdim=True).clamp(min=1e-30)
 
 
 METHODS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     MINUS: softmax,
-    ZERO: _zero_scores,
-    AFTER: _zero_weights,
-    RENORMALISED: _renormalise,
+    ZERO: zero_scores,
+    AFTER: zero_weights,
+    RENORMALISED: renormalise,
 }
 
 

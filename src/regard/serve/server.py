@@ -161,16 +161,9 @@ def raise_file_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (with_limit, hard))
 
 
-async def run_server(
-    app: Any,  # noqa: ANN401 - an ASGI application
-    engine: Engine,
-    listening: socket.socket,
-    *,
-    grace: float,
-) -> None:
-    """Serve until a signal, then drain."""
-    raise_file_limit()
-    config = uvicorn.Config(
+def configure(app: Any, graceful: int) -> uvicorn.Config:  # noqa: ANN401 - an ASGI application
+    """Configure uvicorn; running requests have ``graceful`` seconds to end."""
+    return uvicorn.Config(
         app,
         http=Protocol,
         ws="none",
@@ -180,6 +173,18 @@ async def run_server(
         access_log=False,
         server_header=False,
         timeout_keep_alive=15,
-        timeout_graceful_shutdown=int(engine.settings.deadline) + 5,
+        timeout_graceful_shutdown=graceful,
     )
+
+
+async def run_server(
+    app: Any,  # noqa: ANN401 - an ASGI application
+    engine: Engine,
+    listening: socket.socket,
+    *,
+    grace: float,
+) -> None:
+    """Serve until a signal, then drain."""
+    raise_file_limit()
+    config = configure(app, int(engine.settings.deadline) + 5)
     await Server(config, engine, grace).serve(sockets=[listening])

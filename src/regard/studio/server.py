@@ -9,7 +9,7 @@ from typing import Any
 
 import uvicorn
 
-from regard.serve.server import Protocol
+from regard.serve.server import configure
 
 LINGER = 1  # seconds in which running requests may end
 
@@ -32,16 +32,4 @@ class _Server(uvicorn.Server):
 
 async def run_server(app: Any, listening: socket.socket) -> None:  # noqa: ANN401 - ASGI
     """Serve until a signal."""
-    config = uvicorn.Config(
-        app,
-        http=Protocol,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        log_level="critical",
-        access_log=False,
-        server_header=False,
-        timeout_keep_alive=15,
-        timeout_graceful_shutdown=LINGER,
-    )
-    await _Server(config).serve(sockets=[listening])
+    await _Server(configure(app, LINGER)).serve(sockets=[listening])

@@ -36,6 +36,16 @@ class Need(NamedTuple):
     reason: str
 
 
+def need_norms(order: str, *, normed: bool) -> tuple[Need, Need]:
+    """Return what an architecture needs of its norms, those of blocks and of embeddings."""
+    side = "before" if order == "pre" else "after"
+    negation = "" if normed else "not "
+    return (
+        Need("model.norm_order", (order,), f"its norms come {side} each layer"),
+        Need("model.embedding.norm", (normed,), f"its embeddings are {negation}normalised"),
+    )
+
+
 class Architecture(NamedTuple):
     """One ``model_type``."""
 

@@ -27,6 +27,7 @@ from regard.interop.exports.hf.architecture import (
     Parts,
     Tensors,
     attention_scale,
+    need_norms,
     position_table,
     unwritable,
 )
@@ -157,23 +158,11 @@ def _bias(run: Described, parts: Parts) -> Tensor:
 
 def _architecture(name: str, generation: str, *, order: str, normed: bool) -> Architecture:
     offset = OFFSET if normed else 0
-    needs = (
-        Need(
-            "model.norm_order",
-            (order,),
-            f"its norms come {'before' if order == 'pre' else 'after'} each layer",
-        ),
-        Need(
-            "model.embedding.norm",
-            (normed,),
-            f"its embeddings are {'' if normed else 'not '}normalised",
-        ),
-    )
     return Architecture(
         name,
         "encoder-decoder",
         {"tokens": generation},
-        (*COMMON, *needs),
+        (*COMMON, *need_norms(order, normed=normed)),
         lambda run: make_config(run, offset=offset),
         lambda run, parts, _shape: map_tensors(run, parts, offset=offset),
     )

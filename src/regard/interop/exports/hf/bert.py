@@ -26,6 +26,7 @@ from regard.interop.exports.hf.architecture import (
     attention_scale,
     embedding_scale,
     find_obstacles,
+    need_norms,
     position_table,
 )
 from regard.run import Run
@@ -245,23 +246,11 @@ def _architecture(
     name: str, classes: Mapping[str, str], names: Names, *, order: str, normed: bool
 ) -> Architecture:
     offset = 1 if names is ROBERTA else 0
-    needs = (
-        Need(
-            "model.norm_order",
-            (order,),
-            f"its norms come {'before' if order == 'pre' else 'after'} each layer",
-        ),
-        Need(
-            "model.embedding.norm",
-            (normed,),
-            f"its embeddings are {'' if normed else 'not '}normalised",
-        ),
-    )
     return Architecture(
         name,
         "encoder",
         classes,
-        (*COMMON, *needs),
+        (*COMMON, *need_norms(order, normed=normed)),
         lambda run: make_config(run, offset=offset),
         lambda run, parts, shape: map_tensors(run, parts, shape, names, offset=offset),
         find_head_obstacles,
